@@ -1,0 +1,1 @@
+"""Evenhand measures a language model as a judge or grader."""

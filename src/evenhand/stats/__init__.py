@@ -1,0 +1,1 @@
+"""NumPy and scipy.special only: arrays in, arrays or frozen dataclasses out."""
