@@ -1,0 +1,243 @@
+"""The orchestrator behind both faces: sources in, an audit out."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from evenhand.audits import accounting, tables
+from evenhand.audits.evidence import Evidence, IntervalPlan
+from evenhand.audits.registry import all_estimates
+from evenhand.errors import RequestError, quoted
+from evenhand.importers.files import read_file
+from evenhand.importers.frames import as_frame, read_frame
+from evenhand.results import Audit, Data, Declarations, Estimate, SourceFile, Table
+from evenhand.stats.intervals import METHODS
+from evenhand.tally.cells import tally_cells
+from evenhand.tally.patterns import tally_patterns
+from evenhand.tally.support import tally_support
+from evenhand.verdicts.engine import Engine
+from evenhand.verdicts.reading import Reading, read_slots
+from evenhand.verdicts.sources import Source
+from evenhand.verdicts.spec import Spec
+from evenhand.verdicts.table import VerdictTable, build_table
+
+RESERVED = ("judge", "reference", "raters", "human")
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Session:
+    """An open reading: the engine holds the coded verdicts until the block ends."""
+
+    spec: Spec
+    reading: Reading
+    table: VerdictTable
+    audit: Audit
+    evidence: tuple[Evidence, ...]
+
+
+def open_sources(engine: Engine, given: Sequence[object], spec: Spec) -> list[Source]:
+    """Files and frames as sources, in the order given."""
+    sources = []
+    for one in given:
+        if isinstance(one, str | Path):
+            sources.append(read_file(engine, Path(one), format_=spec.format, encoding=spec.encoding))
+        else:
+            name = "frame" if len(given) == 1 else f"frame {len(sources) + 1}"
+            sources.append(read_frame(engine, one, name))
+    return sources
+
+
+def read(engine: Engine, given: Sequence[object], spec: Spec, labels: object | None = None) -> Reading:
+    """Open the sources and read them as verdict slots."""
+    sources = open_sources(engine, given, spec)
+    reference = open_sources(engine, [labels], spec)[0] if labels is not None else None
+    return read_slots(engine, spec, sources, reference)
+
+
+def run_audit(
+    engine: Engine, given: Sequence[object], spec: Spec, labels: object | None = None, progress: Progress | None = None
+) -> Session:
+    """Audit sources within an open engine.
+
+    Args:
+        engine: holds everything until it is closed.
+        given: paths or frames.
+        spec: roles, scale and interval plan.
+        labels: a path or frame of reference labels.
+        progress: told of each step.
+    """
+    say = progress or (lambda _words: None)
+    if spec.interval not in METHODS:
+        raise RequestError(
+            f"--interval {spec.interval}: no statistic of this version has such an interval; there are {', '.join(METHODS)}"
+        )
+    say("reading")
+    reading = read(engine, given, spec, labels)
+    say("coding verdicts")
+    table = build_table(reading)
+    plan = IntervalPlan(spec.interval, spec.resamples, spec.seed, spec.confidence_level)
+    evidence, estimates, found = [], [], {}
+    for rater in range(len(reading.raters)):
+        say(f"tallying {reading.raters[rater]}")
+        one = gather_evidence(table, rater, plan)
+        evidence.append(one)
+        say(f"estimating {reading.raters[rater]}")
+        estimates += list(all_estimates(one))
+        found |= dict(tables.tables(one))
+    audit = _assemble(table, evidence, estimates, found)
+    return Session(reading.spec, reading, table, audit, tuple(evidence))
+
+
+def gather_evidence(table: VerdictTable, rater: int, plan: IntervalPlan) -> Evidence:
+    """Tally one judge."""
+    reading, spec = table.reading, table.reading.spec
+    sole = len(reading.raters) == 1
+    cells = tally_cells(table, rater)
+    per_cluster = spec.criteria == "per-cluster" and table.units.declared
+    by_cluster = per_cluster and table.units.grouped
+    has_patterns = table.scale.kind == "binary" and reading.has_reference
+    return Evidence(
+        source="judge" if sole else _source_name(reading.raters[rater]),
+        is_sole_judge=sole,
+        scale=table.scale,
+        units=table.units,
+        criteria=reading.criteria if reading.criteria != ("",) else ("1",),
+        cluster_names=_cluster_names(table) if by_cluster else table.units.names,
+        per_cluster=per_cluster,
+        has_reference=reading.has_reference,
+        cuts=spec.cut,
+        cells=cells,
+        line_cells=tally_cells(table, rater, by="cluster") if by_cluster else cells,
+        patterns=tally_patterns(table, rater) if has_patterns else None,
+        plan=plan,
+        counts=_counts(table, rater),
+        support=tally_support(table, rater) if reading.has_reference else None,
+    )
+
+
+def _source_name(rater: str) -> str:
+    return f"judge {rater}" if rater in RESERVED else rater
+
+
+def _cluster_names(table: VerdictTable) -> tuple[str, ...]:
+    found = table.engine.rows(
+        f"SELECT DISTINCT c.cluster, s.cluster FROM {table.relation} c JOIN {table.reading.relation} s "
+        "ON s.response = c.response AND s.criterion = c.criterion AND s.rater = c.rater AND s.condition = c.condition ORDER BY 1"
+    )
+    return tuple(str(name) for _, name in found)
+
+
+def _counts(table: VerdictTable, rater: int) -> dict[str, int]:
+    """Responses and clusters in the populations that statistics share."""
+    q, engine = table.scale.size, table.engine
+    used = f"judge < {q}" + (f" AND reference < {q}" if table.reading.has_reference else "")
+    slots, judged, paired, referred, complete, responses, whole = engine.one(
+        "SELECT count(DISTINCT cluster), count(DISTINCT cluster) FILTER (j > 0), count(DISTINCT cluster) FILTER (u > 0), "
+        "count(DISTINCT cluster) FILTER (r = n), count(DISTINCT cluster) FILTER (u = n), count(*), count(*) FILTER (u = n) "
+        f"FROM (SELECT cluster, count(*) AS n, count(*) FILTER (judge < {q}) AS j, count(*) FILTER (reference < {q}) AS r, "
+        f"count(*) FILTER ({used}) AS u FROM {table.relation} WHERE rater = ? GROUP BY cluster, response, condition)",
+        [rater],
+    )
+    counts = {"responses": responses, "responses_used": whole, "clusters": slots, "clusters_used": paired}
+    if table.units.grouped:
+        counts |= {"slots": slots, "judged": judged, "paired": paired, "referred": referred, "complete": complete}
+    return counts
+
+
+def _assemble(
+    table: VerdictTable, evidence: Sequence[Evidence], estimates: Sequence[Estimate], found: Mapping[str, Table]
+) -> Audit:
+    reading, spec, scale = table.reading, table.reading.spec, table.scale
+    excluded: dict[str, int] = {}
+    for one in evidence:
+        for reason, count in accounting.exclusions(one).items():
+            name = reason if one.is_sole_judge else f"{one.source}: {reason}"
+            excluded[name] = excluded.get(name, 0) + count
+    rows = int(sum(one.cells.count.sum() for one in evidence))
+    frames = [source for source in reading.sources if not source.sha256]
+    digest = fingerprint(table) if frames else ""
+    return Audit(
+        evenhand_version=version("evenhand"),
+        data=Data(
+            sources=tuple(
+                SourceFile(
+                    name=source.name,
+                    sha256=source.sha256 or digest,
+                    rows=table.engine.one(f"SELECT count(*) FROM {source.relation}")[0],
+                )
+                for source in reading.sources
+            ),
+            rows_read=rows,
+            rows_used=rows - sum(excluded.values()),
+            rows_excluded=excluded,
+            source_rows=dict(reading.source_rows),
+            n_responses=table.n_responses,
+            n_criteria=len(reading.criteria),
+            n_clusters=table.units.n_clusters,
+            judges=reading.raters,
+            has_reference=reading.has_reference,
+        ),
+        declarations=Declarations(
+            scale=scale.kind,
+            levels=scale.levels,
+            positive=scale.positive,
+            scale_reading=scale.reading,
+            abstention_mode="exclude",
+            tie_handling="ties are not labels" if spec.tie else "none declared",
+            criteria=spec.criteria,
+            cluster_unit=spec.cluster or "response",
+            n_units=len(table.units.names),
+            cuts=spec.cut,
+            interval_method=spec.interval,
+            resamples=spec.resamples,
+            seed=spec.seed,
+            confidence_level=spec.confidence_level,
+            reading=dict(reading.roles),
+        ),
+        estimates=tuple(estimates),
+        tables=dict(found),
+        warnings=tuple(_warnings(reading, table, evidence)),
+    )
+
+
+def _warnings(reading: Reading, table: VerdictTable, evidence: Sequence[Evidence]) -> Iterator[str]:
+    yield from reading.notes
+    said = set()
+    for one in evidence:
+        for words in accounting.warnings(one, "the judge" if one.is_sole_judge else one.source):
+            if words not in said:
+                said.add(words)
+                yield words
+    (conditions,) = table.engine.one(f"SELECT count(DISTINCT condition) FROM {table.rated}")
+    if conditions > 1:
+        yield (
+            f"{conditions} conditions ({', '.join(reading.spec.facets)}) are pooled: each response counts once a condition, "
+            "and nothing here says how far verdicts depend on the condition"
+        )
+    if table.units.grouped:
+        yield f"{table.units.n_clusters:,} clusters are resampled as {len(table.units.names):,} random groups of clusters (seed {reading.spec.seed})"
+
+
+def fingerprint(table: VerdictTable) -> str:
+    """SHA-256 of the canonical verdict table: the same for a frame in any library and any row order."""
+    digest = hashlib.sha256()
+    cursor = table.engine.connection.execute(
+        f"SELECT rater, response, condition, cluster, criterion, judge, reference FROM {table.relation} ORDER BY ALL"
+    )
+    while chunk := cursor.fetchmany(100_000):
+        for row in chunk:
+            digest.update(repr(row).encode())
+    return digest.hexdigest()
+
+
+def check_sources(given: Sequence[object]) -> None:
+    """Refuse an empty list of sources, and a frame among files."""
+    if not given:
+        raise RequestError("no source: give a file or a frame")
+    frames = [one for one in given if not isinstance(one, str | Path)]
+    strange = [type(one).__name__ for one in frames if as_frame(one) is None]
+    if strange:
+        raise RequestError(f"cannot read {quoted(strange)}: give paths, or pandas, Polars or PyArrow frames")

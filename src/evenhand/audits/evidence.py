@@ -1,0 +1,80 @@
+"""What an audit may draw on: one judge's tallies, and how intervals are to be made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evenhand.stats.arrays import Array
+from evenhand.stats.resampling import draw_weights
+from evenhand.tally.cells import Cells
+from evenhand.tally.patterns import Patterns
+from evenhand.tally.support import Support
+from evenhand.verdicts.scale import Scale
+from evenhand.verdicts.table import Units
+
+
+@dataclass(frozen=True)
+class IntervalPlan:
+    """How every interval of an audit is made.
+
+    Attributes:
+        method: a name of ``stats.intervals.METHODS``.
+        n_resamples, seed, confidence_level: shared by all statistics.
+    """
+
+    method: str
+    n_resamples: int
+    seed: int
+    confidence_level: float
+    _drawn: dict[int, Array] = field(default_factory=dict, repr=False)
+
+    def weights(self, n_units: int) -> Array:
+        """(B, G) bootstrap counts, drawn once for each number of units."""
+        if n_units not in self._drawn:
+            self._drawn[n_units] = draw_weights(self.seed, self.n_resamples, n_units)
+        return self._drawn[n_units]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One judge's tallies.
+
+    Attributes:
+        source: the judge's name in ids.
+        is_sole_judge: whether ids of the reference can speak of this judge's pairs.
+        line_cells: cells by cluster where criteria belong to clusters, else those by unit.
+        patterns: of binary verdicts with a reference, else None.
+        counts: clusters behind whole populations, where units are groups: "slots", "judged", "complete", "referred".
+        support: clusters behind label pairs, where units are groups.
+    """
+
+    source: str
+    is_sole_judge: bool
+    scale: Scale
+    units: Units
+    criteria: tuple[str, ...]
+    cluster_names: tuple[str, ...]
+    per_cluster: bool
+    has_reference: bool
+    cuts: tuple[float, ...]
+    cells: Cells
+    line_cells: Cells
+    patterns: Patterns | None
+    plan: IntervalPlan
+    counts: Mapping[str, int]
+    support: Support | None
+
+    @property
+    def is_binary(self) -> bool:
+        """Two labels, one of them positive."""
+        return self.scale.kind == "binary"
+
+    @property
+    def n_unpaired(self) -> int:
+        """Slots that no agreement statistic uses."""
+        return int(self.cells.count.sum() - self.cells.paired.count.sum())
+
+    def names(self, active: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[str, ...]:
+        """Names of the units in a population."""
+        return tuple(name for name, kept in zip(self.units.names, active, strict=True) if kept)

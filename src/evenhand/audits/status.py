@@ -1,0 +1,98 @@
+"""What was read and what became of it: counts, and the rates at which verdicts are not scored."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from evenhand.audits.evidence import Evidence
+from evenhand.audits.statistic import Statistic, assess, exact
+from evenhand.results import Estimate
+from evenhand.stats.agreement import share
+from evenhand.stats.scales import LOGIT
+from evenhand.verdicts.scale import STATUSES
+
+ORDER = 10
+_RATES = {
+    "abstained": ("abstention_rate", "abstains"),
+    "tied": ("tie_rate", "is a tie"),
+    "unparsed": ("unparsed_rate", "could not be parsed"),
+    "refused": ("refused_rate", "is a refusal"),
+    "error": ("error_status_rate", "is an error of the run"),
+}
+
+
+def estimates(evidence: Evidence) -> Iterator[Estimate]:
+    """Counts and status rates of one judge."""
+    levels = evidence.cells.levels(len(evidence.scale.all_levels))
+    yield from _counts(evidence, levels.sum(axis=0))
+    by_judge = levels.sum(axis=1)
+    n_slots = by_judge.sum(axis=1)
+    for status, (name, words) in _RATES.items():
+        code = evidence.scale.status(status)
+        if status in ("abstained", "unparsed") or by_judge[:, code].any():
+            rate = Statistic(
+                name, share, LOGIT, "judge", f"share of {{judge}}'s verdict slots whose verdict {words}", is_rate=True
+            )
+            cells = np.stack([by_judge[:, code], n_slots - by_judge[:, code]], axis=-1)
+            yield assess(evidence, rate, cells, undefined="no verdict slot", n_clusters=evidence.counts.get("slots"))
+    if evidence.has_reference:
+        q = evidence.scale.size
+        both = levels[:, :q, :q].sum(axis=(1, 2))
+        covered = Statistic(
+            "selective_coverage", share, LOGIT, "judge",
+            "share of verdict slots in which both {judge} and the reference are scored", is_rate=True,
+        )  # fmt: skip
+        yield assess(
+            evidence,
+            covered,
+            np.stack([both, n_slots - both], axis=-1),
+            undefined="no verdict slot",
+            n_clusters=evidence.counts.get("slots"),
+        )
+        agreed = np.trace(levels[:, :q, :q], axis1=1, axis2=2)
+        selective = Statistic(
+            "selective_accuracy", share, LOGIT, "judge",
+            "share of the verdicts in which both are scored on which {judge} gives the reference's label", is_rate=True,
+        )  # fmt: skip
+        yield assess(
+            evidence, selective, np.stack([agreed, both - agreed], axis=-1),
+            undefined="no verdict in which both sides are scored", n_excluded=evidence.n_unpaired,
+            n_clusters=evidence.counts.get("paired"),
+        )  # fmt: skip
+    elif evidence.is_binary:
+        labels = evidence.cells.judged.judge_labels()
+        rate = Statistic(
+            "judge_positive_rate",
+            share,
+            LOGIT,
+            "judge",
+            "share of scored verdicts {judge} calls {positive}",
+            is_rate=True,
+        )
+        yield assess(
+            evidence, rate, labels[:, ::-1], undefined="the judge has no scored verdict",
+            n_excluded=int(by_judge.sum() - labels.sum()), n_clusters=evidence.counts.get("judged"), alternatives=True,
+        )  # fmt: skip
+
+
+def _counts(evidence: Evidence, levels: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Iterator[Estimate]:
+    judge, q = levels.sum(axis=0), evidence.scale.size
+    counts = evidence.counts
+    yield exact(
+        evidence, "n_responses", counts["responses_used"], unit="response", describes="bank", n_used=counts["responses_used"],
+        n_excluded=counts["responses"] - counts["responses_used"], n_clusters=counts["clusters_used"],
+        estimand="rated responses with every criterion scored on every side there is",
+    )  # fmt: skip
+    yield exact(evidence, "n_clusters", counts["clusters_used"], unit="cluster", describes="bank", n_used=counts["clusters_used"],
+        n_excluded=counts["clusters"] - counts["clusters_used"], n_clusters=counts["clusters_used"],
+        estimand="clusters with at least one verdict that is used")  # fmt: skip
+    yield exact(evidence, "n_criteria", len(evidence.criteria), unit="criterion", describes="checklist", n_used=len(evidence.criteria),
+        n_clusters=counts["clusters"], estimand="criteria of the checklist")  # fmt: skip
+    total = int(judge.sum())
+    yield exact(evidence, "n_verdicts", total, unit="verdict", describes="bank", n_used=total, n_clusters=counts["clusters"],
+        estimand="verdict slots of {judge}: responses × criteria × conditions")  # fmt: skip
+    yield exact(evidence, "n_scored", int(judge[:q].sum()), unit="verdict", describes="judge", n_used=int(judge[:q].sum()),
+        n_excluded=int(judge[q:].sum()), n_clusters=counts["clusters"], estimand="verdict slots in which {judge} gives a label")  # fmt: skip
+    for status, number in zip(STATUSES, judge[q:], strict=True):
+        yield exact(evidence, f"n_{status}", int(number), unit="verdict", describes="judge", n_used=int(number),
+            n_clusters=counts["clusters"], estimand=f"verdict slots of {{judge}} that are {status}")  # fmt: skip

@@ -1,0 +1,69 @@
+"""Running an audit from the command line: progress on stderr, the summary for stdout."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from evenhand.api import run_facts
+from evenhand.auditing import run_audit
+from evenhand.errors import OutputError, RequestError, printable
+from evenhand.output import check_place, write_text
+from evenhand.report.terminal import explanation, ledger, summary
+from evenhand.saving import save
+from evenhand.verdicts.engine import Engine
+from evenhand.verdicts.spec import Spec
+
+_PATIENCE = 2.0
+"""Seconds after which a user is told what is going on."""
+
+
+class _Steps:
+    """Names the step at work once an audit takes longer than a moment."""
+
+    def __init__(self) -> None:
+        self.started, self.shown = time.monotonic(), False
+
+    def __call__(self, words: str) -> None:
+        waited = time.monotonic() - self.started
+        if waited > _PATIENCE:
+            click.echo(f"{waited:5.1f} s  {printable(words)} ...", err=True)
+            self.shown = True
+
+
+def run_to_folder(
+    sources: Sequence[str],
+    spec: Spec,
+    labels: Path | None,
+    out: Path,
+    *,
+    write_spec: Path | None = None,
+    strict: bool = False,
+) -> str:
+    """Audit files into a folder and return the summary.
+
+    Raises:
+        EvenhandError: the request or the data cannot carry it; nothing is written then.
+    """
+    paths = [Path(source) for source in sources] + ([labels] if labels else [])
+    check_place(out, paths)
+    if write_spec is not None and any(write_spec.resolve() == path.resolve() for path in paths):
+        raise OutputError(f"{printable(str(write_spec))}: the spec would replace its own source")
+    started = time.time()
+    with Engine() as engine:
+        session = run_audit(engine, sources, spec, labels, _Steps())
+        excluded = session.audit.data.rows_excluded
+        if strict and excluded:
+            raise RequestError(f"--strict: {ledger(session.audit)}")
+        save(session, out, run_facts(session, paths, started), paths)
+    if write_spec is not None:
+        write_text(write_spec, session.spec.to_toml())
+    return summary(session.audit, out)
+
+
+def explain_sources(sources: Sequence[str], spec: Spec, labels: Path | None) -> str:
+    """How files are read, what that supports and what it lacks; nothing is written."""
+    with Engine() as engine:
+        session = run_audit(engine, sources, spec, labels, _Steps())
+    return explanation(session.audit, session.spec.to_toml())

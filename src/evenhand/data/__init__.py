@@ -1,0 +1,1 @@
+"""Data shipped with the package: numbers only, with their sources in README.md."""

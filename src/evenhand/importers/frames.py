@@ -1,0 +1,105 @@
+"""Frames in memory: pandas, Polars and PyArrow tables enter as NumPy arrays, none of the three being needed here."""
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.errors import SourceError, printable
+from evenhand.verdicts.engine import Engine
+from evenhand.verdicts.sources import Source
+
+
+def read_frame(engine: Engine, frame: object, name: str = "frame") -> Source:
+    """Open a pandas, Polars or PyArrow frame as a source; its canonical verdict table is hashed later.
+
+    Raises:
+        SourceError: not a frame, or without rows.
+    """
+    native = as_frame(frame)
+    if native is None:
+        raise SourceError(f"cannot read a {type(frame).__name__}: give a path, or a pandas, Polars or PyArrow frame")
+    relation, columns = held(engine, native)
+    if not len(native):
+        raise SourceError(f"{name}: no data rows, only its columns")
+    return Source(name, relation, columns, sha256="")
+
+
+def as_frame(frame: object) -> Any | None:
+    """The frame behind Narwhals' interface, collected; None when it is no frame."""
+    wrapped = nw.from_native(frame, pass_through=True)  # type: ignore[call-overload]
+    if isinstance(wrapped, nw.LazyFrame):
+        wrapped = wrapped.collect()
+    return wrapped if isinstance(wrapped, nw.DataFrame) else None
+
+
+def held(engine: Engine, frame: Any) -> tuple[str, tuple[str, ...]]:
+    """Hand a Narwhals frame's columns to the engine; returns the relation and the column names."""
+    columns = tuple(str(name) for name in frame.columns)
+    name = engine.name("frame")
+    arrays = {column: _plain(frame[column]) for column in frame.columns}
+    if columns:
+        engine.connection.register(name, dict(zip(columns, arrays.values(), strict=True)))
+    return name, columns
+
+
+def _plain(column: Any) -> NDArray[Any]:
+    """A column as integers or booleans where it has no gaps, else as text with None for gaps."""
+    dtype = column.dtype
+    if (dtype.is_integer() or dtype == nw.Boolean) and not column.is_null().any():
+        return np.asarray(column.to_numpy())
+    if dtype.is_float():
+        values = np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        texts = [None if value != value else _shortest(value) for value in values.tolist()]
+    else:
+        gaps = column.is_null().to_list()
+        texts = [None if gap else _text(value) for value, gap in zip(column.to_list(), gaps, strict=True)]
+    plain = np.empty(len(texts), dtype=object)
+    plain[:] = texts
+    return plain
+
+
+def _shortest(value: float) -> str:
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+
+
+def _text(value: object) -> str | None:
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return None if value != value else _shortest(value)
+    return str(value)
+
+
+def read_arrow_file(path: Path) -> Any:
+    """An Arrow IPC or Feather file through PyArrow or Polars, whichever is installed.
+
+    Raises:
+        SourceError: neither is installed, or the file is no Arrow file.
+    """
+    shown = printable(path.name)
+    for module, read in (("pyarrow", _with_pyarrow), ("polars", _with_polars)):
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            continue
+        try:
+            return nw.from_native(read(path), eager_only=True)
+        except (OSError, ValueError, RuntimeError) as problem:
+            raise SourceError(f"{shown}: cannot be read as arrow: {printable(str(problem))[:200]}") from None
+    raise SourceError(
+        f"{shown}: reading Arrow and Feather files needs PyArrow or Polars: pip install 'evenhand[arrow]'"
+    )
+
+
+def _with_pyarrow(path: Path) -> Any:
+    feather = importlib.import_module("pyarrow.feather")
+    return feather.read_table(path)
+
+
+def _with_polars(path: Path) -> Any:
+    polars = importlib.import_module("polars")
+    return polars.read_ipc(path, memory_map=False)

@@ -1,0 +1,1 @@
+"""Sections that read a saved audit and nothing else."""

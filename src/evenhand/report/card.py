@@ -1,0 +1,61 @@
+"""One number's card: what it is, about whom, from what, and how to have it again."""
+
+from evenhand.errors import printable
+from evenhand.report.tables import full, method_text
+from evenhand.results import Audit, Estimate
+
+
+def card(audit: Audit, estimate: Estimate, command: str) -> str:
+    """The card as plain text.
+
+    Args:
+        audit: where the estimate comes from.
+        estimate: the number.
+        command: how to print it again.
+    """
+    value = full(estimate.estimate) or estimate.status
+    level = f"{100 * audit.declarations.confidence_level:g} %"
+    ends = f"   {level} [{full(estimate.ci_low)}, {full(estimate.ci_high)}]" if estimate.ci_low is not None else ""
+    error = f"   se {full(estimate.std_error)}" if estimate.std_error is not None else ""
+    lines = [f"{printable(estimate.id)} = {value}{ends}{error}"]
+    rows = {
+        "estimand": estimate.estimand,
+        "describes": f"{estimate.describes}{_setting(audit)}",
+        "used": f"{_unit(estimate)}, {_plural(estimate.n_clusters, 'cluster')}; {estimate.n_excluded:,} excluded",
+        "events": f"{estimate.events:,.0f} of {estimate.trials:,.0f}"
+        if estimate.trials is not None and estimate.events is not None
+        else "",
+        "interval": _interval(estimate),
+        "reason": estimate.reason if estimate.ci_low is None or estimate.status != "ok" else "",
+        "other se": "; ".join(f"{name} {full(number)}" for name, number in estimate.std_errors.items()),
+        "again": command,
+    }
+    return "\n".join(lines + [f"  {label:<10} {printable(text)}" for label, text in rows.items() if text])
+
+
+def _plural(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _unit(estimate: Estimate) -> str:
+    plurals = {"criterion": "criteria", "response": "responses", "verdict": "verdicts"}
+    word = estimate.unit if estimate.n_used == 1 else plurals.get(estimate.unit, f"{estimate.unit}s")
+    return f"{estimate.n_used:,} {word}"
+
+
+def _setting(audit: Audit) -> str:
+    prevalence = next(
+        (e for e in audit if e.statistic == "prevalence" and not e.params and e.estimate is not None), None
+    )
+    if prevalence is None or prevalence.estimate is None:
+        return ""
+    return f", on this bank's prevalence ({100 * prevalence.estimate:.1f} % {audit.declarations.positive})"
+
+
+def _interval(estimate: Estimate) -> str:
+    if estimate.ci_low is None:
+        return "none"
+    said = method_text(estimate)
+    if estimate.design_effect is not None:
+        said += f", design effect {estimate.design_effect:.2f}"
+    return said + (f"; {estimate.reason}" if estimate.reason else "")

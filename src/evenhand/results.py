@@ -1,0 +1,215 @@
+"""The saved shapes: what an audit writes and every reader of it gets."""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from evenhand.errors import RequestError, SourceError, did_you_mean, printable
+from evenhand.ids import EstimateId
+
+SCHEMA = "evenhand.audit/1"
+
+Status = Literal["ok", "undefined", "not_assessed"]
+Unit = Literal["verdict", "response", "line", "learner", "criterion", "cluster"]
+Describes = Literal["judge", "bank", "checklist", "measurement system", "reference", "grader×context"]
+
+
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise ValueError("a saved number is finite; what is undefined has a status")
+    return number
+
+
+Number = Annotated[float, AfterValidator(_finite)]
+Cell = str | int | Number | bool | None
+
+
+class _Saved(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Estimate(_Saved):
+    """One number, its uncertainty, and what it is a statement about."""
+
+    id: str
+    statistic: str
+    params: dict[str, str]
+    source: str
+    estimate: Number | None = Field(description="the value; null when status is not ok")
+    std_error: Number | None = Field(description="raw-scale delete-one-cluster jackknife")
+    std_errors: dict[str, Number] = Field(
+        default_factory=dict,
+        description="the same estimate's other standard errors by name: naive, delta, cr1, cr2, bootstrap, null",
+    )
+    ci_low: Number | None
+    ci_high: Number | None
+    interval_method: str
+    interval_scale: str | None = None
+    interval_df: Number | None = None
+    status: Status
+    reason: str = Field(description="why there is no value or no interval; empty where there is nothing to say")
+    unit: Unit
+    events: Number | None
+    trials: Number | None
+    n_used: int
+    n_excluded: int
+    n_clusters: int
+    design_effect: Number | None
+    describes: Describes
+    estimand: str
+
+    def with_std_error(self, kind: str) -> "Estimate":
+        """The estimate under its id ``[se=kind]``: the same value and interval, another standard error.
+
+        Raises:
+            RequestError: this estimate has no standard error of that kind.
+        """
+        if kind not in self.std_errors:
+            known = ", ".join(self.std_errors) or "none"
+            raise RequestError(f'{self.id} has no standard error "{printable(kind)}"; it has: {known}')
+        named = EstimateId(self.statistic, self.source, {**self.params, "se": kind})
+        return self.model_copy(
+            update={"id": str(named), "params": dict(named.params), "std_error": self.std_errors[kind]}
+        )
+
+
+class Table(_Saved):
+    """A small table a report draws from; every row has one cell a column."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows as dictionaries."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+class SourceFile(_Saved):
+    """One source as it was read."""
+
+    name: str
+    sha256: str
+    rows: int
+
+
+class Data(_Saved):
+    """What came in and what became of it: rows read = rows used + rows excluded."""
+
+    sources: tuple[SourceFile, ...]
+    rows_read: int = Field(description="judge verdict slots: responses × criteria × judges × conditions")
+    rows_used: int
+    rows_excluded: dict[str, int] = Field(description="slots that no agreement statistic uses, by named reason")
+    source_rows: dict[str, int] = Field(description="what became of the rows of the files, by named fate")
+    n_responses: int
+    n_criteria: int
+    n_clusters: int
+    judges: tuple[str, ...]
+    has_reference: bool
+
+
+class Declarations(_Saved):
+    """Every choice that moves a number."""
+
+    scale: str
+    levels: tuple[str, ...]
+    positive: str | None
+    scale_reading: str
+    abstention_mode: str
+    tie_handling: str
+    criteria: Literal["shared", "per-cluster"]
+    cluster_unit: str
+    n_units: int = Field(description="resampling units: the clusters, or random groups of them")
+    cuts: tuple[Number, ...]
+    interval_method: str
+    resamples: int
+    seed: int
+    confidence_level: Number
+    reading: dict[str, str] = Field(description="role → column as read")
+
+
+class Audit(_Saved):
+    """A whole audit as saved in ``audit.json``."""
+
+    schema_: Literal["evenhand.audit/1"] = Field(alias="schema", default=SCHEMA)
+    evenhand_version: str
+    data: Data
+    declarations: Declarations
+    estimates: tuple[Estimate, ...]
+    tables: dict[str, Table]
+    checklist: tuple[dict[str, str], ...] = ()
+    warnings: tuple[str, ...]
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def __iter__(self) -> Iterator[Estimate]:  # type: ignore[override]
+        return iter(self.estimates)
+
+    def get(self, text: str) -> Estimate | None:
+        """The estimate with this id, or None; ``[se=...]`` picks one of its other standard errors."""
+        wanted = EstimateId.parse(text)
+        found = self._index().get(str(wanted))
+        if found is None and "se" in wanted.params:
+            base = self._index().get(str(wanted.without("se")))
+            return base.with_std_error(wanted.params["se"]) if base else None
+        return found
+
+    def __getitem__(self, text: str) -> Estimate:
+        found = self.get(text)
+        if found is None:
+            raise RequestError(
+                f'no estimate "{printable(text)}" in this audit'
+                + did_you_mean(text, [estimate.id for estimate in self.estimates])
+            )
+        return found
+
+    def _index(self) -> dict[str, Estimate]:
+        index: dict[str, Estimate] | None = self.__dict__.get("_by_id")
+        if index is None:
+            index = {estimate.id: estimate for estimate in self.estimates}
+            self.__dict__["_by_id"] = index
+        return index
+
+    def of(self, statistic: str, source: str, **params: str) -> Sequence[Estimate]:
+        """All estimates of a statistic and source whose parameters include these."""
+        return [
+            estimate
+            for estimate in self.estimates
+            if estimate.statistic == statistic
+            and estimate.source == source
+            and all(estimate.params.get(name) == value for name, value in params.items())
+        ]
+
+    def to_json(self) -> str:
+        """Strict JSON, keys in declared order, numbers at full precision, a final newline."""
+        document = self.model_dump(mode="json", by_alias=True)
+        return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+    @classmethod
+    def load(cls, place: str | Path) -> Self:
+        """Read ``audit.json``, or the one in a folder.
+
+        Raises:
+            SourceError: there is none, or it was not written by this schema.
+        """
+        path = Path(place)
+        path = path / "audit.json" if path.is_dir() else path
+        try:
+            return cls.model_validate_json(path.read_bytes())
+        except FileNotFoundError:
+            raise SourceError(f"{path}: no saved audit there; evenhand audit SOURCE --out DIR writes one") from None
+        except OSError as problem:
+            raise SourceError(f"{path}: {problem.strerror}") from None
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise SourceError(f"{path}: not an audit of schema {SCHEMA} ({where}: {first['msg']})") from None
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) of ``audit.json``."""
+    schema = Audit.model_json_schema(by_alias=True, mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

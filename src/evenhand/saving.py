@@ -1,0 +1,114 @@
+"""What an audit's folder holds."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenhand.audits.evidence import Evidence
+from evenhand.auditing import Session
+from evenhand.output import new_folder, write_run
+from evenhand.report.csv_tables import csv_files
+from evenhand.report.render import to_html, to_markdown
+from evenhand.results import Audit
+
+
+def save(session: Session, out: Path, facts: Mapping[str, object], sources: Sequence[Path] = ()) -> None:
+    """Write the folder of an audit, whole or not at all.
+
+    Args:
+        session: an audit whose engine is still open.
+        out: the folder; an earlier audit there is replaced.
+        facts: times and places for run.json.
+        sources: files that must not lie inside ``out``.
+
+    Raises:
+        OutputError: the place holds something foreign, or cannot be written.
+    """
+    with new_folder(out, sources) as draft:
+        save_report(session.audit, draft)
+        _write_arrays(session, tally_columns(session), draft / "tallies.parquet")
+        if session.reading.has_reference:
+            session.table.engine.connection.sql(_disagreements(session)).write_parquet(
+                str(draft / "disagreements.parquet")
+            )
+        (draft / "spec.toml").write_text(session.spec.to_toml(), encoding="utf-8")
+        write_run(draft, facts)
+
+
+def save_report(audit: Audit, folder: Path) -> None:
+    """Write what needs the audit alone: its JSON, both reports, and the CSV tables."""
+    (folder / "audit.json").write_text(audit.to_json(), encoding="utf-8", newline="\n")
+    (folder / "report.md").write_text(to_markdown(audit), encoding="utf-8", newline="\n")
+    (folder / "report.html").write_text(to_html(audit), encoding="utf-8", newline="\n")
+    tables = folder / "tables"
+    shutil.rmtree(tables, ignore_errors=True)
+    tables.mkdir()
+    for name, text in csv_files(audit):
+        (tables / name).write_text(text, encoding="utf-8", newline="")
+
+
+def _write_arrays(session: Session, columns: Mapping[str, np.ndarray[Any, Any]], path: Path) -> None:
+    engine = session.table.engine
+    with engine.holding(columns) as held:
+        engine.connection.sql(f"SELECT * FROM {held}").write_parquet(str(path))  # noqa: S608  a name of our own
+
+
+def _disagreements(session: Session) -> str:
+    """Every scored verdict on which a judge differs from the reference, in words."""
+    table, engine = session.table, session.table.engine
+    labels = engine.table("names", {"code": "TINYINT", "label": "VARCHAR"}, enumerate(table.scale.levels))
+    criteria = engine.table("names", {"code": "INTEGER", "label": "VARCHAR"}, enumerate(session.reading.criteria))
+    raters = engine.table("names", {"code": "INTEGER", "label": "VARCHAR"}, enumerate(session.reading.raters))
+    cluster = "s.cluster" if session.spec.cluster else "s.response"
+    return (
+        f"SELECT s.response AS response_id, {cluster} AS cluster_id, c.label AS criterion_id, r.label AS rater_id, "
+        "s.condition, g.label AS reference, j.label AS judge "
+        f"FROM (SELECT * FROM {table.relation} WHERE judge <> reference AND judge < {table.scale.size} AND reference < {table.scale.size}) d "
+        f"JOIN {session.reading.relation} s ON s.response = d.response AND s.criterion = d.criterion AND s.rater = d.rater "
+        f"AND s.condition = d.condition JOIN {labels} j ON j.code = d.judge JOIN {labels} g ON g.code = d.reference "
+        f"JOIN {criteria} c ON c.code = d.criterion JOIN {raters} r ON r.code = d.rater "
+        "ORDER BY ALL"
+    )
+
+
+def tally_columns(session: Session) -> dict[str, np.ndarray[Any, Any]]:
+    """One row a unit: its name and every non-zero cell, enough to recompute each interval."""
+    units = session.table.units
+    columns: dict[str, np.ndarray[Any, Any]] = {"unit": np.array(units.names, dtype=object)}
+    for one in session.evidence:
+        names, cells = one.scale.all_levels, one.cells
+        n_levels = len(names)
+        kind = (cells.criterion * n_levels + cells.reference) * n_levels + cells.judge
+        for key in np.unique(kind):
+            criterion, levels = divmod(int(key), n_levels * n_levels)
+            reference, judge = divmod(levels, n_levels)
+            here = kind == key
+            label = f"verdicts[criterion={one.criteria[criterion]},reference={names[reference]},judge={names[judge]}]/{one.source}"
+            columns[label] = np.bincount(
+                cells.unit[here], weights=cells.count[here], minlength=len(units.names)
+            ).astype(np.int64)
+        if one.patterns is not None:
+            columns |= _total_columns(one)
+    return columns
+
+
+def _total_columns(one: Evidence) -> dict[str, np.ndarray[Any, Any]]:
+    patterns = one.patterns
+    if patterns is None:
+        return {}
+    size = patterns.n_criteria + 1
+    state = np.where(patterns.is_judged, 0, 2) + np.where(patterns.is_referred, 0, 1)
+    kinds = (state * size + patterns.reference_total) * size + patterns.judge_total
+    columns = {}
+    words = ("complete", "reference incomplete", "judge incomplete", "both incomplete")
+    for key in np.unique(kinds):
+        code, totals = divmod(int(key), size * size)
+        reference, judge = divmod(totals, size)
+        counts = patterns.by_unit((kinds == key).astype(np.int64), 2)[:, 1]
+        columns[f"responses[state={words[code]},reference={reference},judge={judge}]/{one.source}"] = counts.astype(
+            np.int64
+        )
+    return columns

@@ -1,0 +1,18 @@
+"""Shared array words."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Measure = Callable[[Array], Array]
+"""A statistic as a pure function of tallies: the last axes are cells, every leading axis is kept."""
+
+
+def ratio(numerator: Array, denominator: Array) -> Array:
+    """``numerator / denominator`` with NaN for 0/0, silently."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient: Array = np.divide(numerator, denominator)
+    return np.where(np.equal(denominator, 0), np.nan, quotient)

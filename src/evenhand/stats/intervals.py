@@ -1,0 +1,390 @@
+"""Intervals for one number: cluster methods on jackknife and bootstrap values, binomial ones on counts.
+
+The default was chosen by the share of intervals that cover the truth in simulated banks of 5 to 30 clusters: a
+delete-one-cluster jackknife on a fixed scale per statistic with t on the effective number of clusters, and a
+floored Korn-Graubard interval where a rate has too few events for any estimated variance to mean something.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from evenhand.stats.arrays import Array, Measure
+from evenhand.stats.resampling import MAX_EXACT, every_resample, leave_one_out, resample
+from evenhand.stats.scales import IDENTITY, Scale
+
+FEW_CLUSTERS_WITH_EVENT = 5
+"""Below this many clusters with an event (or with a non-event) a rate's design effect cannot be estimated."""
+ASSUMED_ICC = 0.02
+"""Intraclass correlation that floors the design effect of a rate with few events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Two ends, or none with the reason; ``df`` and ``scale`` where the method has them."""
+
+    low: float | None
+    high: float | None
+    method: str
+    reason: str = ""
+    scale: str | None = None
+    df: float | None = None
+
+
+def withheld(method: str, reason: str) -> Interval:
+    """No interval, and why."""
+    return Interval(None, None, method, reason)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One statistic's tallies over the units of its population, with everything an interval may ask of them.
+
+    Attributes:
+        tallies: (G, *cells) sums a unit, every unit with at least one member of the population.
+        measure: the statistic, (..., *cells) → (...).
+        sizes: (G,) members of the population in each unit.
+        scale: where jackknife values are about normal.
+        names: (G,) unit names, for reasons.
+        events: (G,) events in each unit where the statistic is a rate, else None.
+        ceiling: expected disagreement at the observed margins, for a coefficient 1 - disagreement/expected; else None.
+        from_rate: maps the ends of the event rate to the statistic's (F1 from Jaccard's share); identity if None.
+        weights: (n_units) → (B, n_units) bootstrap counts.
+    """
+
+    tallies: Array
+    measure: Measure
+    sizes: Array
+    scale: Scale
+    names: tuple[str, ...]
+    weights: Callable[[int], Array]
+    events: Array | None = None
+    ceiling: float | None = None
+    from_rate: Callable[[Array], Array] | None = None
+
+    @cached_property
+    def value(self) -> float:
+        """The point value."""
+        return float(self.measure(self.tallies.sum(axis=0)))
+
+    @cached_property
+    def left_out(self) -> Array:
+        """(G,) values without each unit in turn."""
+        return self.measure(leave_one_out(self.tallies))
+
+    @cached_property
+    def replicates(self) -> Array:
+        """(B,) bootstrap values."""
+        return self.measure(resample(self.weights(len(self.tallies)), self.tallies))
+
+    @property
+    def n_units(self) -> int:
+        """G."""
+        return len(self.tallies)
+
+    @cached_property
+    def effective_units(self) -> float:
+        """G* = (Σn)²/Σn²: equal to G when units are equally large."""
+        return float(self.sizes.sum() ** 2 / (self.sizes**2).sum())
+
+    @cached_property
+    def std_error(self) -> float | None:
+        """Raw-scale delete-one jackknife standard error; None below two units or with an undefined value."""
+        return jackknife_std_error(self.left_out) if self.n_units > 1 else None
+
+    @cached_property
+    def has_few_events(self) -> bool:
+        """A rate with fewer than five units holding an event, or fewer than five holding a non-event."""
+        if self.events is None:
+            return False
+        non_events = self.sizes - self.events
+        fewest = min(np.count_nonzero(self.events), np.count_nonzero(non_events))
+        return fewest < FEW_CLUSTERS_WITH_EVENT
+
+    def obstacle(self) -> str:
+        """Why no cluster interval can be given, or nothing."""
+        if self.n_units < 2:
+            return "one cluster: no standard error and no interval can be had from it"
+        broken = np.flatnonzero(~np.isfinite(self.left_out))
+        if len(broken):
+            return f'undefined without cluster "{self.names[broken[0]]}"' + (
+                f" (and without {len(broken) - 1} others)" if len(broken) > 1 else ""
+            )
+        return ""
+
+
+def jackknife_std_error(left_out: Array) -> float | None:
+    """Delete-one jackknife standard error √((G-1)/G Σ(θ_(g) - mean)²); None when a value is undefined."""
+    n = len(left_out)
+    if not np.isfinite(left_out).all():
+        return None
+    return float(np.sqrt((n - 1) / n * np.square(left_out - left_out.mean()).sum()))
+
+
+def t_quantile(probability: float, df: float) -> float:
+    """Quantile of Student's t."""
+    return float(special.stdtrit(df, probability))
+
+
+def _upper(level: float) -> float:
+    return 0.5 + level / 2
+
+
+def clopper_pearson(events: Array, trials: Array, level: float) -> tuple[Array, Array]:
+    """Exact binomial limits (Clopper and Pearson 1934); counts may be fractional (effective sample sizes).
+
+    Args:
+        events: (...) successes.
+        trials: (...) trials, positive.
+        level: confidence level.
+
+    Returns:
+        (...) lower and (...) upper limits in [0, 1].
+    """
+    events, trials = np.broadcast_arrays(np.asarray(events, float), np.asarray(trials, float))
+    none, all_ = events <= 0, events >= trials
+    low = special.betaincinv(np.where(none, 1, events), trials - np.where(none, 0, events) + 1, 1 - _upper(level))
+    high = special.betaincinv(events + 1, np.where(all_, 1, trials - events), _upper(level))
+    return np.where(none, 0.0, low), np.where(all_, 1.0, high)
+
+
+def wilson(events: float, trials: float, level: float) -> tuple[float, float]:
+    """Score limits of a binomial proportion (Wilson 1927)."""
+    z = float(special.ndtri(_upper(level)))
+    p, shrink = events / trials, 1 + z**2 / trials
+    middle = (p + z**2 / (2 * trials)) / shrink
+    half = z / shrink * math.sqrt(p * (1 - p) / trials + z**2 / (4 * trials**2))
+    return (0.0 if events <= 0 else middle - half), (1.0 if events >= trials else middle + half)
+
+
+def _rate_ends(sample: Sample, ends: tuple[float, float], method: str, **more: float | str) -> Interval:
+    low, high = ends
+    if sample.from_rate is not None:
+        low, high = (float(sample.from_rate(np.asarray(end))) for end in ends)
+    return replace(Interval(low, high, method), **more)  # type: ignore[arg-type]
+
+
+def _needs_rate(method: str) -> Interval:
+    return withheld(method, f"{method} is for shares of counted events; this statistic is none")
+
+
+def binomial(sample: Sample, level: float, method: str) -> Interval:
+    """Clopper-Pearson or Wilson limits as if verdicts were independent."""
+    if sample.events is None:
+        return _needs_rate(method)
+    events, trials = float(sample.events.sum()), float(sample.sizes.sum())
+    if method == "wilson":
+        return _rate_ends(sample, wilson(events, trials, level), method)
+    low, high = clopper_pearson(np.asarray(events), np.asarray(trials), level)
+    return _rate_ends(sample, (float(low), float(high)), method)
+
+
+def design_effect_of_rate(events: Array, sizes: Array) -> float | None:
+    """Jackknife variance of a share over that of independent trials; None where either is undefined or zero."""
+    total, trials = events.sum(), sizes.sum()
+    independent = total / trials * (1 - total / trials) / trials
+    with np.errstate(divide="ignore", invalid="ignore"):
+        std_error = jackknife_std_error((total - events) / (trials - sizes))
+    return None if std_error is None or independent <= 0 else float(std_error**2 / independent)
+
+
+def korn_graubard(sample: Sample, level: float) -> Interval:
+    """Clopper-Pearson limits at an effective sample size (Korn and Graubard 1998), its design effect floored.
+
+    n_eff = n/deff · (t_{n-1}/t_{G*-1})² with deff = max(estimate, 1 + (m̄ - 1)·ASSUMED_ICC), m̄ trials a cluster.
+    """
+    if sample.events is None:
+        return _needs_rate("korn_graubard")
+    if sample.n_units < 2:
+        return withheld("korn_graubard", sample.obstacle())
+    trials = float(sample.sizes.sum())
+    floor = 1 + (trials / sample.n_units - 1) * ASSUMED_ICC
+    estimated = design_effect_of_rate(sample.events, sample.sizes)
+    deff = max(floor, 1.0, estimated or 0.0)
+    df = sample.effective_units - 1
+    correction = t_quantile(_upper(level), trials - 1) / t_quantile(_upper(level), df) if trials > 1 else 1.0
+    effective = trials / deff * correction**2
+    share = float(sample.events.sum()) / trials
+    low, high = clopper_pearson(np.asarray(share * effective), np.asarray(effective), level)
+    said = "" if deff > floor else f", design effect floored at ICC {ASSUMED_ICC:g}"
+    return _rate_ends(
+        sample,
+        (float(low), float(high)),
+        "korn_graubard",
+        reason=f"few events: Clopper–Pearson at {effective:.0f} effective trials{said}",
+        df=df,
+    )
+
+
+def jackknife_t(sample: Sample, level: float, scale: Scale) -> Interval:
+    """Delete-one-cluster jackknife t on a scale, df = G* - 1.
+
+    Where the value or a leave-one-out value lies outside the scale's domain, the raw standard error times the scale's
+    derivative is used, and where that fails too the raw scale itself.
+    """
+    method = "jackknife_t" if scale is IDENTITY else "jackknife_t_scaled"
+    obstacle = sample.obstacle()
+    raw = sample.std_error
+    if obstacle or raw is None:
+        return withheld(method, obstacle)
+    df = sample.effective_units - 1
+    middle, values = float(scale.forward(np.asarray(sample.value))), scale.forward(sample.left_out)
+    spread = jackknife_std_error(values)
+    if spread is None:
+        spread = raw * float(scale.derivative(np.asarray(sample.value)))
+    if not (math.isfinite(middle) and math.isfinite(spread)):
+        return jackknife_t(sample, level, IDENTITY)
+    half = t_quantile(_upper(level), df) * spread
+    low, high = (float(scale.inverse(np.asarray(end))) for end in (middle - half, middle + half))
+    return Interval(low, high, method, scale=scale.name, df=df)
+
+
+def perfect_agreement(sample: Sample, level: float) -> Interval:
+    """One-sided bound for a coefficient that is exactly 1, from the exact limit of the disagreement rate.
+
+    A coefficient is 1 - disagreement/expected disagreement; the upper Korn-Graubard limit of the disagreement rate
+    over the expected disagreement at the observed margins gives its lower bound.
+    """
+    none = replace(sample, events=np.zeros_like(sample.sizes), from_rate=None)
+    limit = korn_graubard(none, level)
+    if limit.high is None or not sample.ceiling:
+        return limit
+    low = max(-1.0, 1 - limit.high / sample.ceiling)
+    return Interval(low, 1.0, "korn_graubard", f"no disagreement seen: one-sided bound; {limit.reason}", df=limit.df)
+
+
+def default(sample: Sample, level: float) -> Interval:
+    """The method with the best measured coverage for this kind of statistic."""
+    if sample.has_few_events:
+        return korn_graubard(sample, level)
+    if sample.ceiling is not None and sample.value == 1.0:
+        return perfect_agreement(sample, level)
+    return jackknife_t(sample, level, sample.scale)
+
+
+def _weighted_quantiles(values: Array, probabilities: Array, at: tuple[float, float]) -> tuple[float, float]:
+    order = np.argsort(values, kind="stable")
+    cumulative = np.cumsum(probabilities[order])
+    low, high = (float(values[order][min(np.searchsorted(cumulative, q - 1e-12), len(values) - 1)]) for q in at)
+    return low, high
+
+
+def percentile(sample: Sample, level: float) -> Interval:
+    """Percentile bootstrap over clusters (Efron 1979), linear quantiles; undefined replicates are counted and left out."""
+    if obstacle := sample.obstacle():
+        return withheld("percentile", obstacle)
+    values = sample.replicates
+    defined = values[np.isfinite(values)]
+    lost = len(values) - len(defined)
+    low, high = np.quantile(defined, [1 - _upper(level), _upper(level)])
+    reason = f"{lost} of {len(values)} replicates undefined and left out" if lost else ""
+    return Interval(float(low), float(high), "percentile", reason)
+
+
+def exact_bootstrap(sample: Sample, level: float) -> Interval:
+    """Percentile interval over all G^G resamples: the percentile bootstrap without its Monte-Carlo noise."""
+    if obstacle := sample.obstacle():
+        return withheld("exact", obstacle)
+    if sample.n_units > MAX_EXACT:
+        return withheld("exact", f"exact enumeration is for at most {MAX_EXACT} clusters; here are {sample.n_units}")
+    weights, probabilities = every_resample(sample.n_units)
+    values = sample.measure(resample(weights, sample.tallies))
+    kept = np.isfinite(values)
+    share = probabilities[kept] / probabilities[kept].sum()
+    low, high = _weighted_quantiles(values[kept], share, (1 - _upper(level), _upper(level)))
+    lost = float(probabilities[~kept].sum())
+    return Interval(low, high, "exact", f"{lost:.2%} of the resamples undefined and left out" if lost else "")
+
+
+def bca(sample: Sample, level: float) -> Interval:
+    """Bias-corrected and accelerated bootstrap over clusters (Efron 1987)."""
+    if obstacle := sample.obstacle():
+        return withheld("bca", obstacle)
+    values = sample.replicates[np.isfinite(sample.replicates)]
+    below = (np.count_nonzero(values < sample.value) + np.count_nonzero(values == sample.value) / 2) / len(values)
+    pull = sample.left_out.mean() - sample.left_out
+    spread = np.square(pull).sum()
+    if spread == 0 or below in (0.0, 1.0):
+        return withheld("bca", "bca needs replicates on both sides of a value that moves when clusters are left out")
+    acceleration = float((pull**3).sum() / (6 * spread**1.5))
+    z0 = float(special.ndtri(below))
+    ends = []
+    for probability in (1 - _upper(level), _upper(level)):
+        z = z0 + float(special.ndtri(probability))
+        ends.append(float(special.ndtr(z0 + z / (1 - acceleration * z))))
+    low, high = np.quantile(values, ends)
+    return Interval(float(low), float(high), "bca")
+
+
+def bootstrap_t(sample: Sample, level: float) -> Interval:
+    """Studentised bootstrap over clusters (Efron 1982), each replicate studentised by its own jackknife."""
+    if obstacle := sample.obstacle():
+        return withheld("bootstrap_t", obstacle)
+    std_error = sample.std_error
+    if not std_error:
+        return withheld("bootstrap_t", "bootstrap_t needs a value that moves when clusters are left out")
+    weights = sample.weights(sample.n_units)
+    ratios = []
+    step = max(1, 2_000_000 // (sample.n_units * max(1, sample.tallies[0].size)))
+    for start in range(0, len(weights), step):
+        drawn = weights[start : start + step]
+        totals = resample(drawn, sample.tallies)
+        without = sample.measure(totals[:, None] - sample.tallies[None])
+        mean = np.sum(drawn * without, axis=1, keepdims=True) / sample.n_units
+        inner = np.sqrt((sample.n_units - 1) / sample.n_units * (drawn * (without - mean) ** 2).sum(axis=1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios.append((sample.measure(totals) - sample.value) / inner)
+    t = np.concatenate(ratios)
+    defined = t[np.isfinite(t)]
+    lost = len(t) - len(defined)
+    low, high = np.quantile(defined, [1 - _upper(level), _upper(level)])
+    return Interval(
+        sample.value - float(high) * std_error,
+        sample.value - float(low) * std_error,
+        "bootstrap_t",
+        f"{lost} of {len(t)} replicates without a standard error and left out" if lost else "",
+    )
+
+
+def cr2_variance(events: Array, sizes: Array) -> tuple[float, float]:
+    """CR2 variance of a share and its Satterthwaite df (Bell and McCaffrey 2002; Pustejovsky and Tipton 2018).
+
+    For an intercept alone: residual sums e_g over √(1 - n_g/N), df from the working model of independent rows.
+    """
+    n, weight = sizes.sum(), sizes / sizes.sum()
+    residual = events - events.sum() / n * sizes
+    adjust = 1 / np.sqrt(1 - weight)
+    variance = float(np.square(residual * adjust).sum() / n**2)
+    products = np.outer(adjust, adjust) * (np.diag(sizes) - np.outer(sizes, sizes) / n)
+    return variance, float(np.trace(products) ** 2 / np.square(products).sum())
+
+
+def cr2_t(sample: Sample, level: float) -> Interval:
+    """t interval of a share from its CR2 variance and Satterthwaite df."""
+    if sample.events is None or sample.from_rate is not None:
+        return withheld("cr2_t", "cr2_t is for means and shares; this statistic is none")
+    if sample.n_units < 2:
+        return withheld("cr2_t", sample.obstacle())
+    variance, df = cr2_variance(sample.events, sample.sizes)
+    half = t_quantile(_upper(level), df) * math.sqrt(variance)
+    return Interval(sample.value - half, sample.value + half, "cr2_t", df=df)
+
+
+METHODS: dict[str, Callable[[Sample, float], Interval]] = {
+    "default": default,
+    "percentile": percentile,
+    "bca": bca,
+    "jackknife_t": lambda sample, level: jackknife_t(sample, level, IDENTITY),
+    "jackknife_t_scaled": lambda sample, level: jackknife_t(sample, level, sample.scale),
+    "bootstrap_t": bootstrap_t,
+    "cr2_t": cr2_t,
+    "korn_graubard": korn_graubard,
+    "clopper_pearson": lambda sample, level: binomial(sample, level, "clopper_pearson"),
+    "wilson": lambda sample, level: binomial(sample, level, "wilson"),
+    "exact": exact_bootstrap,
+    "none": lambda _sample, _level: withheld("none", ""),
+}

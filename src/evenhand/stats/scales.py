@@ -1,0 +1,44 @@
+"""Scales on which a statistic's jackknife values are about normal, so that t intervals hold their level."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from evenhand.stats.arrays import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A monotone map with its inverse and derivative; values outside the domain map to non-finite ones."""
+
+    name: str
+    forward: Callable[[Array], Array]
+    inverse: Callable[[Array], Array]
+    derivative: Callable[[Array], Array]
+
+
+def _silent(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    def quiet(x: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return function(np.asarray(x, dtype=np.float64))
+
+    return quiet
+
+
+LOGIT = Scale("logit", _silent(special.logit), _silent(special.expit), _silent(lambda x: 1 / (x * (1 - x))))
+"""Rates."""
+LOG_ONE_MINUS = Scale(
+    "−log(1−x)",
+    _silent(lambda x: -np.log1p(-x)),
+    _silent(lambda z: -np.expm1(-z)),
+    _silent(lambda x: 1 / (1 - x)),
+)
+"""Coefficients whose maximum is 1: kappa, pi, S, AC, alpha, KR-20, Phi(lambda)."""
+ATANH = Scale("atanh", _silent(np.arctanh), _silent(np.tanh), _silent(lambda x: 1 / (1 - x**2)))
+"""Correlations."""
+LOG = Scale("log", _silent(np.log), _silent(np.exp), _silent(lambda x: 1 / x))
+"""Positive quantities: standard deviations, MAE, RMSE, ratios of spreads."""
+IDENTITY = Scale("identity", _silent(lambda x: x), _silent(lambda z: z), _silent(np.ones_like))
+"""Signed values and differences."""

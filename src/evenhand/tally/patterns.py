@@ -1,0 +1,79 @@
+"""Patterns: how often each combination of a response's binary verdicts occurs, by unit."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.stats.arrays import Array, Counts
+from evenhand.verdicts.table import WORD, VerdictTable
+
+MASKS = ("present", "judged", "judge", "referred", "reference")
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Distinct verdict patterns of one judge's rated responses.
+
+    Attributes:
+        n_units, n_criteria: sizes.
+        unit: (P,) unit of each pattern.
+        masks: name in MASKS → (P, W) words of WORD criteria each.
+        count: (P,) responses with the pattern.
+    """
+
+    n_units: int
+    n_criteria: int
+    unit: Counts
+    masks: dict[str, Counts]
+    count: Counts
+
+    def bits(self, mask: str) -> NDArray[np.bool_]:
+        """(P, K) one column a criterion."""
+        positions = np.arange(self.n_criteria)
+        bits: NDArray[np.bool_] = (self.masks[mask][:, positions // WORD] >> (positions % WORD)) & 1 == 1
+        return bits
+
+    def _size(self, mask: str) -> Counts:
+        return np.bitwise_count(self.masks[mask]).sum(axis=1).astype(np.int64)
+
+    @cached_property
+    def judge_total(self) -> Counts:
+        """(P,) criteria the judge calls met."""
+        return self._size("judge")
+
+    @cached_property
+    def reference_total(self) -> Counts:
+        """(P,) criteria the reference calls met."""
+        return self._size("reference")
+
+    @cached_property
+    def is_judged(self) -> NDArray[np.bool_]:
+        """(P,) every criterion present is scored by the judge."""
+        same: NDArray[np.bool_] = (self.masks["judged"] == self.masks["present"]).all(axis=1)
+        return same
+
+    @cached_property
+    def is_referred(self) -> NDArray[np.bool_]:
+        """(P,) every criterion present is scored by the reference."""
+        same: NDArray[np.bool_] = (self.masks["referred"] == self.masks["present"]).all(axis=1)
+        return same
+
+    def by_unit(self, kinds: Counts, n_kinds: int, kept: NDArray[np.bool_] | None = None) -> Array:
+        """(U, n_kinds) responses of each kind; ``kinds`` (P,) in [0, n_kinds), ``kept`` (P,) those that count."""
+        kept = np.ones(len(self.unit), dtype=np.bool_) if kept is None else kept
+        code = (self.unit * n_kinds + kinds)[kept]
+        size = self.n_units * n_kinds
+        return np.bincount(code, weights=self.count[kept], minlength=size).reshape(self.n_units, n_kinds)
+
+
+def tally_patterns(table: VerdictTable, rater: int) -> Patterns:
+    """Group one judge's rated responses by unit and masks."""
+    names = [f"{mask}_{word}" for mask in MASKS for word in range(table.n_words)]
+    found = table.engine.integers(
+        f"SELECT unit, {', '.join(names)}, count(*) AS n FROM {table.rated} WHERE rater = ? GROUP BY ALL ORDER BY ALL",
+        [rater],
+    )
+    masks = {mask: np.stack([found[f"{mask}_{word}"] for word in range(table.n_words)], axis=1) for mask in MASKS}
+    return Patterns(len(table.units.names), len(table.reading.criteria), found["unit"], masks, found["n"])

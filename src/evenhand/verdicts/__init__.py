@@ -1,0 +1,1 @@
+"""The verdict table: what a file is read as, on which scale, with every row accounted for."""

@@ -1,0 +1,79 @@
+"""The embedded engine: one DuckDB connection that loads nothing, asks nothing and prints nothing.
+
+Identifiers reach SQL through :func:`quote` alone; values reach it as parameters, or as rows of a registered array.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+
+def quote(identifier: str) -> str:
+    """An identifier as it may stand in SQL, whatever characters it holds."""
+    return '"' + identifier.replace('"', '""') + '"'
+
+
+class Engine:
+    """A private in-memory database; close it, or use it as a context."""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect(
+            ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+        )
+        self.connection.execute("SET enable_progress_bar = false")
+        self._names = 0
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+    def name(self, stem: str) -> str:
+        """A fresh relation name."""
+        self._names += 1
+        return f"{stem}_{self._names}"
+
+    def run(self, sql: str, parameters: Sequence[object] = ()) -> None:
+        """Execute a statement."""
+        self.connection.execute(sql, list(parameters))
+
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        return self.connection.execute(sql, list(parameters)).fetchall()
+
+    def one(self, sql: str, parameters: Sequence[object] = ()) -> tuple[Any, ...]:
+        """The single row of a query."""
+        (row,) = self.rows(sql, parameters)
+        return row
+
+    def integers(self, sql: str, parameters: Sequence[object] = ()) -> dict[str, NDArray[np.int64]]:
+        """Columns of a query of integers, none of them null."""
+        fetched = self.connection.execute(sql, list(parameters)).fetchnumpy()
+        return {name: np.ascontiguousarray(column, dtype=np.int64) for name, column in fetched.items()}
+
+    def table(self, stem: str, columns: Mapping[str, str], rows: Iterable[Sequence[object]]) -> str:
+        """A new table of these typed columns and rows; returns its name."""
+        name = self.name(stem)
+        declared = ", ".join(f"{quote(column)} {kind}" for column, kind in columns.items())
+        self.run(f"CREATE TEMP TABLE {name} ({declared})")
+        listed = [list(row) for row in rows]
+        if listed:
+            lists = [list(values) for values in zip(*listed, strict=True)]
+            unnested = ", ".join(f"unnest(?::{kind}[])" for kind in columns.values())
+            self.run(f"INSERT INTO {name} SELECT {unnested}", lists)  # noqa: S608  names and kinds are our own
+        return name
+
+    @contextmanager
+    def holding(self, arrays: Mapping[str, NDArray[Any]]) -> Any:
+        """A relation over NumPy arrays for the length of a ``with`` block; yields its name."""
+        name = self.name("held")
+        self.connection.register(name, dict(arrays))
+        try:
+            yield name
+        finally:
+            self.connection.unregister(name)

@@ -1,0 +1,150 @@
+"""From sources to verdict slots: one relation whose rows are (rater, response, criterion, condition) with two texts.
+
+Three layouts end in the same relation:
+
+* paired: judge and reference stand in one row, in one column each or in one column a criterion;
+* joined: judge and reference rows come from two files and meet on response (and criterion);
+* rated: each row is one rater's verdict, the reference being one of the raters.
+
+Slots are the judge's: a reference row that meets no judge row is counted and left out. A side that has no row for a
+slot holds NULL there; a blank cell holds "".
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evenhand.errors import MappingError, printable, quoted
+from evenhand.verdicts.engine import Engine, quote
+from evenhand.verdicts.layout import expand, recognise, recognise_reference
+from evenhand.verdicts.sources import Source
+from evenhand.verdicts.spec import FACETS, Spec
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Verdict slots as texts, and how they were found.
+
+    Attributes:
+        engine: where the relation lives.
+        spec: the roles as completed by recognition.
+        sources: the files and frames read.
+        relation: view of (rater, response, cluster, criterion, condition, judge, status, reference); rater and
+            criterion are positions in the tuples below, condition and the rest are texts.
+        raters: judge names in natural order.
+        criteria: criterion names in natural order; ("",) where there is only one.
+        roles: role → column as read, for the reader.
+        source_rows: what became of the rows of the files.
+        notes: what the user should know about the reading.
+        places: side → (source, column) pairs that hold that side's texts.
+    """
+
+    engine: Engine
+    spec: Spec
+    sources: tuple[Source, ...]
+    relation: str
+    raters: tuple[str, ...]
+    criteria: tuple[str, ...]
+    has_reference: bool
+    roles: Mapping[str, str]
+    source_rows: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    places: Mapping[str, tuple[tuple[Source, str], ...]] = field(default_factory=dict)
+
+    def where(self, side: str, text: str) -> str:
+        """The first place of a text on a side: file, row and column."""
+        for source, column in self.places.get(side, ()):
+            rows = rows_with(self.engine, source, {column: text})
+            if rows:
+                return f'{printable(source.name)} row {rows[0]} column "{printable(column)}"'
+        return f"the {side}'s column"
+
+
+def rows_with(engine: Engine, source: Source, wanted: Mapping[str, str], limit: int = 6) -> list[int]:
+    """Row numbers, as the user counts them, of the first rows whose columns hold these texts."""
+    tests = " AND ".join(f"{source.column(column, 'the reading')} = ?" for column in wanted)
+    found = engine.rows(
+        f"SELECT n FROM (SELECT row_number() OVER () AS n, * FROM {source.relation}) WHERE {tests} ORDER BY n LIMIT {limit}",
+        list(wanted.values()),
+    )
+    return [int(number) + source.first_row - 1 for (number,) in found]
+
+
+def stack(engine: Engine, sources: Sequence[Source]) -> list[Source]:
+    """Sources of the same columns as one each, in the order given."""
+    alike: dict[frozenset[str], list[Source]] = {}
+    for source in sources:
+        alike.setdefault(frozenset(source.columns), []).append(source)
+    stacked = []
+    for members in alike.values():
+        if len(members) == 1:
+            stacked.append(members[0])
+            continue
+        columns = ", ".join(quote(column) for column in members[0].columns)
+        name = engine.name("stack")
+        union = " UNION ALL ".join(f"SELECT {columns} FROM {member.relation}" for member in members)
+        engine.run(f"CREATE TEMP VIEW {name} AS {union}")
+        names = " + ".join(member.name for member in members)
+        stacked.append(Source(names, name, members[0].columns, "", members[0].first_row))
+    return stacked
+
+
+def read_slots(engine: Engine, spec: Spec, sources: Sequence[Source], labels: Source | None = None) -> Reading:
+    """Read sources as verdict slots.
+
+    Args:
+        engine: holds the sources.
+        spec: the roles the user named; the others are recognised by column name.
+        sources: those with the same columns are stacked; two kinds are a judge's and a reference's.
+        labels: a file of reference labels.
+
+    Raises:
+        MappingError: a column that does not exist, or a layout that cannot be recognised.
+        JoinError: two files of which no response meets.
+        KeyClashError: rows without a response id or without a cluster.
+    """
+    from evenhand.verdicts.slots import Slots
+
+    kinds = stack(engine, sources)
+    everything = (*sources, labels) if labels is not None else tuple(sources)
+    if len(kinds) + (labels is not None) > 2:
+        raise MappingError(
+            f"{quoted([kind.name for kind in kinds])} have three or more different sets of columns; "
+            "files of the same columns are stacked, and one other may hold the reference (--labels FILE)"
+        )
+    if labels is not None:
+        return Slots(engine, spec, everything).joined(kinds[0], labels)
+    if len(kinds) == 2:
+        return Slots(engine, spec, everything).joined(*_sides(spec, kinds))
+    complete = _without_constant_facets(engine, spec, recognise(spec, kinds), kinds[0])
+    slots = Slots(engine, complete, everything)
+    return slots.rated(kinds[0]) if complete.rater and complete.verdict else slots.paired(kinds[0])
+
+
+def _without_constant_facets(engine: Engine, given: Spec, complete: Spec, source: Source) -> Spec:
+    """Facets that were recognised, not named, and take one value only are no conditions: a file's single model."""
+    recognised = [role for role in FACETS if getattr(complete, role) and not getattr(given, role)]
+    if not recognised:
+        return complete
+    counts = ", ".join(
+        f"count(DISTINCT nullif({source.column(getattr(complete, role), role)}, ''))" for role in recognised
+    )
+    found = engine.one(f"SELECT {counts} FROM {source.relation}")
+    idle = {role: None for role, count in zip(recognised, found, strict=True) if count < 2}
+    return complete.model_copy(update=idle)
+
+
+def _sides(spec: Spec, kinds: Sequence[Source]) -> tuple[Source, Source]:
+    """Judge's file and reference's: by the columns named, else by role words, else in the order given."""
+    first, second = kinds
+
+    def holds(source: Source, names: Sequence[str]) -> bool:
+        return any(column in source.columns for name in names for column in expand(name, source.columns).values())
+
+    judge = spec.judge or ((spec.verdict,) if spec.verdict else ())
+    if judge and holds(first, judge) != holds(second, judge):
+        return (first, second) if holds(first, judge) else (second, first)
+    if spec.reference and holds(first, [spec.reference]) != holds(second, [spec.reference]):
+        return (second, first) if holds(first, [spec.reference]) else (first, second)
+    if recognise_reference(first.columns) and not recognise_reference(second.columns):
+        return second, first
+    return first, second

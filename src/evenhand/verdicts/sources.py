@@ -1,0 +1,38 @@
+"""A source as it entered: a relation of the engine whose columns are read as text."""
+
+from dataclasses import dataclass
+
+from evenhand.errors import MappingError, did_you_mean, printable, quoted
+from evenhand.verdicts.engine import quote
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file or frame.
+
+    Attributes:
+        name: base name shown to the user.
+        relation: name of the engine's view or table.
+        columns: column names in file order.
+        sha256: of the file's bytes; empty for a frame, whose table is hashed instead.
+        first_row: number of the first data row as the user counts it (2 after a header line, else 1).
+    """
+
+    name: str
+    relation: str
+    columns: tuple[str, ...]
+    sha256: str
+    first_row: int = 1
+
+    def column(self, name: str, option: str) -> str:
+        """The SQL text of a column, blank where it holds nothing.
+
+        Raises:
+            MappingError: there is no such column.
+        """
+        if name not in self.columns:
+            raise MappingError(
+                f'{printable(self.name)}: no column "{printable(name)}" (asked for by {option})'
+                + (did_you_mean(name, self.columns) or f"; columns are {quoted(self.columns, 20)}")
+            )
+        return f"coalesce(CAST({quote(name)} AS VARCHAR), '')"

@@ -1,0 +1,126 @@
+"""The mapping of a user's file to verdicts, as saved with ``--write-spec`` and replayed with ``--spec``."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import tomli_w
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from evenhand.errors import RequestError, SourceError, did_you_mean, printable
+
+ScaleKind = Literal["binary", "ordinal", "continuous", "nominal", "pairwise"]
+Blank = Literal["missing", "unparsed", "abstained"]
+IntervalMethod = Literal[
+    "default",
+    "percentile",
+    "bca",
+    "jackknife_t",
+    "jackknife_t_scaled",
+    "bootstrap_t",
+    "cr2_t",
+    "korn_graubard",
+    "clopper_pearson",
+    "wilson",
+    "generalised",
+    "fieller",
+    "exact",
+    "none",
+]
+
+FACETS = ("model", "setting", "phrasing", "occasion", "arm", "order")
+"""Roles whose values are conditions under which a verdict was given."""
+
+
+class Spec(BaseModel):
+    """What each column is, on which scale, and how intervals are made; a role left empty is recognised by name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    response: tuple[str, ...] = ()
+    cluster: str | None = None
+    criterion: str | None = None
+    rater: str | None = None
+    rater_kind: str | None = None
+    verdict: str | None = None
+    reference: str | None = None
+    judge: tuple[str, ...] = ()
+    status: str | None = None
+    model: str | None = None
+    setting: str | None = None
+    phrasing: str | None = None
+    occasion: str | None = None
+    arm: str | None = None
+    order: str | None = None
+    text: tuple[str, ...] = ()
+
+    scale: ScaleKind | None = None
+    levels: tuple[str, ...] = ()
+    positive: str | None = None
+    abstain: tuple[str, ...] = ()
+    tie: tuple[str, ...] = ()
+    na: tuple[str, ...] = ()
+    blank: Blank = "missing"
+    criteria: Literal["shared", "per-cluster"] = "shared"
+    cut: tuple[float, ...] = ()
+
+    format: Literal["csv", "jsonl", "json", "parquet", "arrow"] | None = None
+    encoding: str | None = None
+
+    interval: IntervalMethod = "default"
+    resamples: int = Field(default=2_000, ge=100, le=1_000_000)
+    seed: int = Field(default=0, ge=0)
+    confidence_level: float = Field(default=0.95, gt=0.5, lt=1)
+
+    @field_validator("response", "judge", "levels", "abstain", "tie", "na", "text", "cut", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str | int | float) else value
+
+    @property
+    def facets(self) -> tuple[str, ...]:
+        """The condition columns in use, in a fixed order."""
+        return tuple(column for role in FACETS if (column := getattr(self, role)))
+
+    @classmethod
+    def of(cls, **values: Any) -> Self:
+        """Build from options.
+
+        Raises:
+            RequestError: an unknown name or a value out of its range.
+        """
+        try:
+            return cls(**values)
+        except ValidationError as problem:
+            raise RequestError(_first_problem(problem)) from None
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a saved spec.
+
+        Raises:
+            SourceError: no such file, or not TOML.
+            RequestError: an unknown name or a value out of its range.
+        """
+        try:
+            values = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as problem:
+            raise SourceError(f"{printable(str(path))}: cannot be read ({problem.strerror})") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+            raise SourceError(f"{printable(path.name)}: not TOML: {printable(str(problem))}") from None
+        try:
+            return cls.of(**values)
+        except RequestError as problem:
+            raise RequestError(f"{printable(path.name)}: {problem}") from None
+
+    def to_toml(self) -> str:
+        """The spec as TOML, without what stands at its default."""
+        return tomli_w.dumps(self.model_dump(mode="json", exclude_defaults=True, exclude_none=True))
+
+
+def _first_problem(problem: ValidationError) -> str:
+    first = problem.errors()[0]
+    name = str(first["loc"][0]) if first["loc"] else ""
+    if first["type"] == "extra_forbidden":
+        return f'unknown name "{printable(name)}"' + did_you_mean(name, list(Spec.model_fields))
+    return f"{name}: {first['msg'].removeprefix('Value error, ')} (got {printable(repr(first['input']))[:80]})"

@@ -1,0 +1,246 @@
+"""The canonical verdict table: coded labels, numbered clusters, resampling units, and the checks that keep it honest."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evenhand.errors import KeyClashError, ScaleError, printable
+from evenhand.stats.resampling import MAX_UNITS, random_groups
+from evenhand.verdicts.engine import Engine
+from evenhand.verdicts.order import natural
+from evenhand.verdicts.reading import Reading, rows_with
+from evenhand.verdicts.scale import STATUSES, Scale, read_scale
+
+MOST_TEXTS = 5_000
+"""Distinct texts of one side beyond which it is no column of labels."""
+WORD = 62
+"""Criteria held in one bit mask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What is resampled: the clusters in natural order, or random groups of them when there are many.
+
+    Attributes:
+        names: unit names; cluster ids, or "group 1", ...
+        n_clusters: number of clusters behind them.
+        declared: whether the user's data have a cluster; otherwise each response is its own.
+    """
+
+    names: tuple[str, ...]
+    n_clusters: int
+    declared: bool
+
+    @property
+    def grouped(self) -> bool:
+        """Whether units are random groups of clusters."""
+        return self.n_clusters > len(self.names)
+
+
+@dataclass(frozen=True)
+class VerdictTable:
+    """Coded verdict slots in the engine.
+
+    Attributes:
+        relation: view of (rater, response, condition, cluster, unit, criterion, judge, reference), all but the ids
+            integers; judge and reference are codes of ``scale``.
+        rated: table of one row a (rater, response, condition): unit, cluster, n, and for each word of criteria the
+            masks present, judged, judge, referred, reference (the latter two for binary scales).
+    """
+
+    reading: Reading
+    scale: Scale
+    units: Units
+    relation: str
+    rated: str
+    n_responses: int
+
+    @property
+    def engine(self) -> Engine:
+        """Where the relations live."""
+        return self.reading.engine
+
+    @property
+    def n_words(self) -> int:
+        """Bit masks a response needs."""
+        return -(-len(self.reading.criteria) // WORD)
+
+
+def build_table(reading: Reading) -> VerdictTable:
+    """Code the texts, number the clusters, and check the key.
+
+    Raises:
+        ScaleError: labels outside the scale, or a column that holds no labels.
+        KeyClashError: a slot filled twice, a response in two clusters, or one without a cluster.
+    """
+    scale = _scale(reading)
+    units, numbers = _number_clusters(reading)
+    relation = _coded(reading, scale, numbers)
+    rated = _rated(reading, scale, relation)
+    (n_responses,) = reading.engine.one(f"SELECT count(DISTINCT response) FROM {rated}")
+    table = VerdictTable(reading, scale, units, relation, rated, n_responses)
+    _check_key(table)
+    return table
+
+
+def _scale(reading: Reading) -> Scale:
+    counts = {}
+    for side in ("judge", "reference") if reading.has_reference else ("judge",):
+        found = reading.engine.rows(
+            f"SELECT {side}, count(*) FROM {reading.relation} WHERE {side} IS NOT NULL "
+            f"GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {MOST_TEXTS + 1}"
+        )
+        if len(found) > MOST_TEXTS:
+            raise ScaleError(
+                f"the {side}'s column holds more than {MOST_TEXTS:,} different texts: it is no column of labels"
+            )
+        counts[side] = {str(text): int(count) for text, count in found}
+    return read_scale(reading.spec, counts["judge"], counts.get("reference", {}), reading.where)
+
+
+def _number_clusters(reading: Reading) -> tuple[Units, str]:
+    """Clusters in natural order (text order where they are many) and the table that numbers them."""
+    engine, declared = reading.engine, reading.spec.cluster is not None
+    column = "cluster" if declared else "response"
+    numbers = engine.name("clusters")
+    (lost,) = engine.one(f"SELECT count(*) FROM {reading.relation} WHERE {column} IS NULL OR {column} = ''")
+    if lost:
+        raise KeyClashError(f"{lost:,} verdicts have no cluster: give the file that holds their rows a cluster column")
+    engine.run(
+        f"CREATE TEMP TABLE {numbers} AS SELECT name, row_number() OVER (ORDER BY name) - 1 AS cluster "
+        f"FROM (SELECT DISTINCT {column} AS name FROM {reading.relation})"
+    )
+    (count,) = engine.one(f"SELECT count(*) FROM {numbers}")
+    if count <= MAX_UNITS:
+        names = sorted((str(name) for (name,) in engine.rows(f"SELECT name FROM {numbers}")), key=natural)
+        rows = [(name, number, number) for number, name in enumerate(names)]
+        ordered = engine.table("clusters", {"name": "VARCHAR", "cluster": "INTEGER", "unit": "INTEGER"}, rows)
+        return Units(tuple(names), count, declared), ordered
+    groups = random_groups(count, reading.spec.seed)
+    grouped = engine.name("clusters")
+    with engine.holding({"unit": groups.astype("int32")}) as held:
+        engine.run(
+            f"CREATE TEMP TABLE {grouped} AS SELECT name, cluster::INTEGER AS cluster, unit FROM {numbers} "
+            f"JOIN (SELECT unit, row_number() OVER () - 1 AS cluster FROM {held}) USING (cluster)"
+        )
+    n_groups = int(groups.max()) + 1
+    return Units(tuple(f"group {number + 1}" for number in range(n_groups)), count, declared), grouped
+
+
+def _coded(reading: Reading, scale: Scale, numbers: str) -> str:
+    engine, name = reading.engine, reading.engine.name("coded")
+    judge = engine.table("labels", {"text": "VARCHAR", "code": "TINYINT"}, scale.judge_codes.items())
+    reference = engine.table("labels", {"text": "VARCHAR", "code": "TINYINT"}, scale.reference_codes.items())
+    missing = scale.status("missing")
+    coded = f"coalesce(j.code, {missing})::TINYINT"
+    if reading.spec.status:
+        cases = " ".join(f"WHEN '{status}' THEN {scale.status(status)}" for status in STATUSES)
+        coded = f"CASE lower(trim(s.status)) {cases} ELSE {coded} END::TINYINT"
+        _check_statuses(reading)
+    key = "s.cluster" if reading.spec.cluster else "s.response"
+    engine.run(
+        f"CREATE TEMP VIEW {name} AS SELECT s.rater, s.response, s.condition, c.cluster, c.unit, s.criterion, "
+        f"{coded} AS judge, coalesce(r.code, {missing})::TINYINT AS reference "
+        f"FROM {reading.relation} s JOIN {numbers} c ON c.name = {key} "
+        f"LEFT JOIN {judge} j ON j.text = s.judge LEFT JOIN {reference} r ON r.text = s.reference"
+    )
+    return name
+
+
+def _check_statuses(reading: Reading) -> None:
+    known = ("", "scored", *STATUSES)
+    listed = ", ".join(f"'{status}'" for status in known)
+    found = reading.engine.rows(
+        f"SELECT status, count(*) FROM {reading.relation} WHERE lower(trim(status)) NOT IN ({listed}) GROUP BY 1 ORDER BY 1 LIMIT 6"
+    )
+    if found:
+        said = ", ".join(f'"{printable(str(status))}" ({count:,})' for status, count in found)
+        raise ScaleError(
+            f'column "{printable(reading.spec.status or "")}": unknown status {said}; known are {", ".join(known[1:])}'
+        )
+
+
+def _rated(reading: Reading, scale: Scale, relation: str) -> str:
+    """One row a rated response: the masks of its criteria, from which keys are checked and totals are had."""
+    name, columns = reading.engine.name("rated"), []
+    for word in range(-(-len(reading.criteria) // WORD)):
+        start, stop = word * WORD, (word + 1) * WORD
+        here = "true" if len(reading.criteria) <= WORD else f"criterion >= {start} AND criterion < {stop}"
+        bit = f"(1::BIGINT << (criterion - {start}))"
+        masks = {"present": here}
+        if scale.kind == "binary":
+            masks |= {
+                "judged": f"{here} AND judge < 2",
+                "judge": f"{here} AND judge = 1",
+                "referred": f"{here} AND reference < 2",
+                "reference": f"{here} AND reference = 1",
+            }
+        columns += [
+            f"coalesce(bit_or(CASE WHEN {test} THEN {bit} END), 0) AS {mask}_{word}" for mask, test in masks.items()
+        ]
+    reading.engine.run(
+        f"CREATE TEMP TABLE {name} AS SELECT rater, response, condition, min(unit) AS unit, min(cluster) AS cluster, "
+        f"max(cluster) AS other_cluster, count(*) AS n, {', '.join(columns)} FROM {relation} GROUP BY rater, response, condition"
+    )
+    return name
+
+
+def _check_key(table: VerdictTable) -> None:
+    bits = " + ".join(f"bit_count(present_{word})" for word in range(table.n_words))
+    engine = table.engine
+    doubled, torn = engine.one(
+        f"SELECT count(*) FILTER (n <> {bits}), count(*) FILTER (cluster <> other_cluster) FROM {table.rated}"
+    )
+    if doubled:
+        raise KeyClashError(_doubled(table))
+    if not torn:
+        (torn,) = engine.one(
+            f"SELECT count(*) FROM (SELECT response FROM {table.rated} GROUP BY 1 HAVING min(cluster) <> max(cluster))"
+        )
+    if torn:
+        raise KeyClashError(_torn(table))
+
+
+def _doubled(table: VerdictTable) -> str:
+    reading = table.reading
+    clashes = table.engine.rows(
+        f"SELECT response, criterion, rater, condition, count(*), count(*) OVER () FROM {table.relation} "
+        "GROUP BY ALL HAVING count(*) > 1 ORDER BY response, criterion, rater, condition LIMIT 5"
+    )
+    parts = []
+    for response, criterion, rater, condition, count, _ in clashes:
+        said = f'response "{printable(response)}"'
+        said += f' criterion "{printable(reading.criteria[criterion])}"' if reading.criteria[criterion] else ""
+        said += f' judge "{printable(reading.raters[rater])}"' if len(reading.raters) > 1 else ""
+        said += f" under {printable(condition)}" if condition else ""
+        parts.append(f"{said} stands {count} times{_rows_of(reading, response)}")
+    total = clashes[0][-1]
+    more = f"; and {total - len(clashes):,} more" if total > len(clashes) else ""
+    return (
+        f"one verdict slot is filled more than once: {'; '.join(parts)}{more}. Take the repeats out, or name what tells "
+        "them apart (--occasion, --phrasing, --model, --arm, --criterion, --rater)"
+    )
+
+
+def _rows_of(reading: Reading, response: str) -> str:
+    """The source rows of a response, where its id is one column of the file."""
+    column = reading.spec.response[0]
+    if len(reading.spec.response) > 1:
+        return ""
+    for source in reading.sources:
+        if column in source.columns:
+            rows = rows_with(reading.engine, source, {column: response})
+            if len(rows) > 1:
+                return f" ({printable(source.name)} rows {', '.join(map(str, rows))})"
+    return ""
+
+
+def _torn(table: VerdictTable) -> str:
+    found: Sequence[tuple[str, str, str]] = table.engine.rows(
+        f"SELECT response, min(cluster), max(cluster) FROM {table.reading.relation} "
+        "GROUP BY 1 HAVING min(cluster) <> max(cluster) ORDER BY 1 LIMIT 5"
+    )
+    said = "; ".join(
+        f'"{printable(response)}" lies in "{printable(a)}" and "{printable(b)}"{_rows_of(table.reading, response)}'
+        for response, a, b in found
+    )
+    return f"a response lies in one cluster: {said}. If ids repeat across clusters, name both columns: --response CLUSTER,ID"
