@@ -51,8 +51,27 @@ class AuditResult:
         Raises:
             RequestError: none of the three is installed.
         """
-        columns = ("id", "statistic", "source", "estimate", "std_error", "ci_low", "ci_high", "interval_method", "status",
-            "reason", "unit", "events", "trials", "n_used", "n_excluded", "n_clusters", "design_effect", "describes", "estimand")  # fmt: skip
+        columns = (
+            "id",
+            "statistic",
+            "source",
+            "estimate",
+            "std_error",
+            "ci_low",
+            "ci_high",
+            "interval_method",
+            "status",
+            "reason",
+            "unit",
+            "events",
+            "trials",
+            "n_used",
+            "n_excluded",
+            "n_clusters",
+            "design_effect",
+            "describes",
+            "estimand",
+        )
         numbers = {"estimate", "std_error", "ci_low", "ci_high", "events", "trials", "design_effect"}
         counts = {"n_used", "n_excluded", "n_clusters"}
         schema = nw.Schema(
@@ -62,7 +81,9 @@ class AuditResult:
             }
         )
         data = {name: [getattr(estimate, name) for estimate in self.audit] for name in columns}
-        for backend in [library or self.library] if library or self.library else ["polars", "pandas", "pyarrow"]:
+        chosen = library or self.library
+        backends: list[FrameLibrary] = [chosen] if chosen else ["polars", "pandas", "pyarrow"]
+        for backend in backends:
             try:
                 return nw.from_dict(data, schema, backend=backend).to_native()
             except ModuleNotFoundError:

@@ -79,7 +79,9 @@ def run_audit(
     say("coding verdicts")
     table = build_table(reading)
     plan = IntervalPlan(spec.interval, spec.resamples, spec.seed, spec.confidence_level)
-    evidence, estimates, found = [], [], {}
+    evidence: list[Evidence] = []
+    estimates: list[Estimate] = []
+    found: dict[str, Table] = {}
     for rater in range(len(reading.raters)):
         say(f"tallying {reading.raters[rater]}")
         one = gather_evidence(table, rater, plan)

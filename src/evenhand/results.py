@@ -134,7 +134,7 @@ class Declarations(_Saved):
 class Audit(_Saved):
     """A whole audit as saved in ``audit.json``."""
 
-    schema_: Literal["evenhand.audit/1"] = Field(alias="schema", default=SCHEMA)
+    schema_: Literal["evenhand.audit/1"] = Field(alias="schema", default="evenhand.audit/1")
     evenhand_version: str
     data: Data
     declarations: Declarations

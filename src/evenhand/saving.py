@@ -1,14 +1,14 @@
 """What an audit's folder holds."""
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evenhand.audits.evidence import Evidence
 from evenhand.auditing import Session
+from evenhand.audits.evidence import Evidence
 from evenhand.output import new_folder, write_run
 from evenhand.report.csv_tables import csv_files
 from evenhand.report.render import to_html, to_markdown
@@ -53,7 +53,7 @@ def save_report(audit: Audit, folder: Path) -> None:
 def _write_arrays(session: Session, columns: Mapping[str, np.ndarray[Any, Any]], path: Path) -> None:
     engine = session.table.engine
     with engine.holding(columns) as held:
-        engine.connection.sql(f"SELECT * FROM {held}").write_parquet(str(path))  # noqa: S608  a name of our own
+        engine.connection.sql(f"SELECT * FROM {held}").write_parquet(str(path))
 
 
 def _disagreements(session: Session) -> str:

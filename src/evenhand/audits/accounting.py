@@ -14,7 +14,7 @@ def exclusions(evidence: Evidence) -> dict[str, int]:
     """Slots that no agreement statistic uses, by reason; a slot counts once."""
     names, q = evidence.scale.all_levels, evidence.scale.size
     counts = evidence.cells.levels(len(names)).sum(axis=0).astype(int)
-    found = {}
+    found: dict[str, int] = {}
     for r in range(len(names)):
         for j in range(len(names)):
             excluded = j >= q or (r >= q and evidence.has_reference)

@@ -1,12 +1,13 @@
 """Agreement of one judge with the reference: by verdict, pooled over criteria and for each of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from evenhand.audits.evidence import Evidence
 from evenhand.audits.statistic import Statistic, assess
+from evenhand.ids import Param
 from evenhand.results import Describes, Estimate
 from evenhand.stats import agreement as of
 from evenhand.stats.arrays import Array, Counts
@@ -61,73 +62,198 @@ _ONE_LABEL = "no variation in labels"
 
 _OBSERVED = _Declared(
     Statistic(
-        "observed_agreement", of.share, LOGIT, "judge",
-        "share of verdicts on which {judge} gives the reference's label, where both are scored", is_rate=True,
+        "observed_agreement",
+        of.share,
+        LOGIT,
+        "judge",
+        "share of verdicts on which {judge} gives the reference's label, where both are scored",
+        is_rate=True,
     ),
-    _diagonal, lambda q: np.arange(q * q), _NOTHING, by_criterion=True,
-)  # fmt: skip
+    _diagonal,
+    lambda q: np.arange(q * q),
+    _NOTHING,
+    by_criterion=True,
+)
 _KAPPA = _whole(
     Statistic(
-        "cohen_kappa", of.cohen_kappa, LOG_ONE_MINUS, "judge",
+        "cohen_kappa",
+        of.cohen_kappa,
+        LOG_ONE_MINUS,
+        "judge",
         "chance-corrected agreement of {judge} with the reference on verdicts where both are scored, "
         "pooled over criteria, at this bank's prevalence and this judge's positive rate",
         chance=of.cohen_chance,
     ),
-    _ONE_LABEL, by_criterion=True,
-)  # fmt: skip
+    _ONE_LABEL,
+    by_criterion=True,
+)
 ANY_SCALE: tuple[_Declared, ...] = (
     _OBSERVED,
     _KAPPA,
-    _whole(Statistic("gwet_ac1", of.gwet_ac1, LOG_ONE_MINUS, "judge",
-        "Gwet's AC1 of {judge} with the reference: agreement beyond Σp(1−p)/(q−1) over the declared labels",
-        chance=of.gwet_chance), _ONE_LABEL),
-    _whole(Statistic("brennan_prediger", of.brennan_prediger, LOG_ONE_MINUS, "judge",
-        "agreement of {judge} with the reference beyond 1/q for q declared labels (PABAK for two)",
-        chance=of.uniform_chance), _ONE_LABEL),
-    _whole(Statistic("scott_pi", of.scott_pi, LOG_ONE_MINUS, "judge",
-        "agreement of {judge} with the reference beyond that of raters who share the pooled label rates",
-        chance=of.scott_chance), _ONE_LABEL),
-)  # fmt: skip
+    _whole(
+        Statistic(
+            "gwet_ac1",
+            of.gwet_ac1,
+            LOG_ONE_MINUS,
+            "judge",
+            "Gwet's AC1 of {judge} with the reference: agreement beyond Σp(1−p)/(q−1) over the declared labels",
+            chance=of.gwet_chance,
+        ),
+        _ONE_LABEL,
+    ),
+    _whole(
+        Statistic(
+            "brennan_prediger",
+            of.brennan_prediger,
+            LOG_ONE_MINUS,
+            "judge",
+            "agreement of {judge} with the reference beyond 1/q for q declared labels (PABAK for two)",
+            chance=of.uniform_chance,
+        ),
+        _ONE_LABEL,
+    ),
+    _whole(
+        Statistic(
+            "scott_pi",
+            of.scott_pi,
+            LOG_ONE_MINUS,
+            "judge",
+            "agreement of {judge} with the reference beyond that of raters who share the pooled label rates",
+            chance=of.scott_chance,
+        ),
+        _ONE_LABEL,
+    ),
+)
 BINARY: tuple[_Declared, ...] = (
-    _rate("error_rate", (_FP, _FN), (_TP, _TN),
-        "share of verdicts on which {judge} differs from the reference, where both are scored", _NOTHING, by_criterion=True),
-    _rate("false_accept_rate", (_FP,), (_TN,),
+    _rate(
+        "error_rate",
+        (_FP, _FN),
+        (_TP, _TN),
+        "share of verdicts on which {judge} differs from the reference, where both are scored",
+        _NOTHING,
+        by_criterion=True,
+    ),
+    _rate(
+        "false_accept_rate",
+        (_FP,),
+        (_TN,),
         "share of the verdicts whose reference is {negative} that {judge} calls {positive}",
-        "the reference is never {negative}", by_criterion=True),
-    _rate("false_reject_rate", (_FN,), (_TP,),
+        "the reference is never {negative}",
+        by_criterion=True,
+    ),
+    _rate(
+        "false_reject_rate",
+        (_FN,),
+        (_TP,),
         "share of the verdicts whose reference is {positive} that {judge} calls {negative}",
-        "the reference is never {positive}", by_criterion=True),
-    _rate("precision", (_TP,), (_FP,), "share of the verdicts {judge} calls {positive} whose reference is {positive}",
-        "the judge never says {positive}"),
-    _rate("recall", (_TP,), (_FN,), "share of the verdicts whose reference is {positive} that {judge} calls {positive}",
-        "the reference is never {positive}"),
-    _rate("specificity", (_TN,), (_FP,), "share of the verdicts whose reference is {negative} that {judge} calls {negative}",
-        "the reference is never {negative}"),
-    _rate("npv", (_TN,), (_FN,), "share of the verdicts {judge} calls {negative} whose reference is {negative}",
-        "the judge never says {negative}"),
-    _rate("prevalence", (_TP, _FN), (_FP, _TN), "share of the verdicts used for {judge} whose reference is {positive}",
-        _NOTHING, by_criterion=True, describes="bank"),
-    _rate("judge_positive_rate", (_TP, _FP), (_FN, _TN), "share of verdicts {judge} calls {positive}, where both sides are scored",
-        _NOTHING, by_criterion=True),
+        "the reference is never {positive}",
+        by_criterion=True,
+    ),
+    _rate(
+        "precision",
+        (_TP,),
+        (_FP,),
+        "share of the verdicts {judge} calls {positive} whose reference is {positive}",
+        "the judge never says {positive}",
+    ),
+    _rate(
+        "recall",
+        (_TP,),
+        (_FN,),
+        "share of the verdicts whose reference is {positive} that {judge} calls {positive}",
+        "the reference is never {positive}",
+    ),
+    _rate(
+        "specificity",
+        (_TN,),
+        (_FP,),
+        "share of the verdicts whose reference is {negative} that {judge} calls {negative}",
+        "the reference is never {negative}",
+    ),
+    _rate(
+        "npv",
+        (_TN,),
+        (_FN,),
+        "share of the verdicts {judge} calls {negative} whose reference is {negative}",
+        "the judge never says {negative}",
+    ),
+    _rate(
+        "prevalence",
+        (_TP, _FN),
+        (_FP, _TN),
+        "share of the verdicts used for {judge} whose reference is {positive}",
+        _NOTHING,
+        by_criterion=True,
+        describes="bank",
+    ),
+    _rate(
+        "judge_positive_rate",
+        (_TP, _FP),
+        (_FN, _TN),
+        "share of verdicts {judge} calls {positive}, where both sides are scored",
+        _NOTHING,
+        by_criterion=True,
+    ),
     _Declared(
-        Statistic("f1", of.f1, LOGIT, "judge",
+        Statistic(
+            "f1",
+            of.f1,
+            LOGIT,
+            "judge",
             "F1 of {judge} for {positive}: harmonic mean of precision and recall, blind to true negatives",
-            is_rate=True, from_rate=lambda share: 2 * share / (1 + share)),
+            is_rate=True,
+            from_rate=lambda share: 2 * share / (1 + share),
+        ),
         lambda t: np.stack([t[..., 1, 1], t[..., 0, 1] + t[..., 1, 0]], axis=-1),
-        lambda _q: np.array([1, 2, 3]), "neither side ever says {positive}"),
-    _whole(Statistic("balanced_accuracy", of.balanced_accuracy, LOGIT, "judge",
-        "mean of {judge}'s recall and specificity: accuracy at a prevalence of one half"), "the reference uses one label only"),
-    _whole(Statistic("phi", of.phi, ATANH, "judge",
-        "correlation of {judge}'s labels with the reference's where both are scored; on two labels phi, Pearson r, "
-        "Spearman ρ, Kendall τ_b and Matthews' coefficient are this one number", chance=of.cohen_chance),
-        _ONE_LABEL, by_criterion=True),
-    _whole(Statistic("kappa_phi_ratio", of.kappa_phi_ratio, IDENTITY, "judge",
-        "kappa over phi: 1 when {judge}'s positive rate equals the reference's, less the further they are apart"),
-        _ONE_LABEL),
-    _whole(Statistic("leniency", of.leniency_per_verdict, IDENTITY, "judge",
-        "{judge}'s positive rate minus the reference's, where both are scored", params={"per": "verdict"}),
-        _NOTHING, by_criterion=True),
-)  # fmt: skip
+        lambda _q: np.array([1, 2, 3]),
+        "neither side ever says {positive}",
+    ),
+    _whole(
+        Statistic(
+            "balanced_accuracy",
+            of.balanced_accuracy,
+            LOGIT,
+            "judge",
+            "mean of {judge}'s recall and specificity: accuracy at a prevalence of one half",
+        ),
+        "the reference uses one label only",
+    ),
+    _whole(
+        Statistic(
+            "phi",
+            of.phi,
+            ATANH,
+            "judge",
+            "correlation of {judge}'s labels with the reference's where both are scored; on two labels phi, Pearson r, "
+            "Spearman ρ, Kendall τ_b and Matthews' coefficient are this one number",
+            chance=of.cohen_chance,
+        ),
+        _ONE_LABEL,
+        by_criterion=True,
+    ),
+    _whole(
+        Statistic(
+            "kappa_phi_ratio",
+            of.kappa_phi_ratio,
+            IDENTITY,
+            "judge",
+            "kappa over phi: 1 when {judge}'s positive rate equals the reference's, less the further they are apart",
+        ),
+        _ONE_LABEL,
+    ),
+    _whole(
+        Statistic(
+            "leniency",
+            of.leniency_per_verdict,
+            IDENTITY,
+            "judge",
+            "{judge}'s positive rate minus the reference's, where both are scored",
+            params={"per": "verdict"},
+        ),
+        _NOTHING,
+        by_criterion=True,
+    ),
+)
 
 
 def estimates(evidence: Evidence) -> Iterator[Estimate]:
@@ -148,7 +274,9 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
             left = int(slots[position] - table.sum())
             for one in declared:
                 if one.by_criterion:
-                    yield _estimate(evidence, one, table, position=position, n_excluded=left, criterion=criterion)
+                    yield _estimate(
+                        evidence, one, table, position=position, n_excluded=left, params={"criterion": criterion}
+                    )
 
 
 def _estimate(
@@ -159,7 +287,7 @@ def _estimate(
     position: int = -1,
     n_excluded: int | None = None,
     alternatives: bool = False,
-    **params: str,
+    params: Mapping[str, Param] | None = None,
 ) -> Estimate:
     n_clusters = evidence.support.n_clusters(one.pairs(evidence.scale.size), position) if evidence.support else None
     found = assess(
@@ -170,7 +298,7 @@ def _estimate(
         n_excluded=evidence.n_unpaired if n_excluded is None else n_excluded,
         n_clusters=n_clusters,
         alternatives=alternatives,
-        **params,
+        params=params,
     )
     if one.statistic.name == "kappa_phi_ratio":
         return found.model_copy(update=_NO_INTERVAL)
@@ -180,7 +308,7 @@ def _estimate(
     return found
 
 
-_NO_INTERVAL = {
+_NO_INTERVAL: dict[str, object] = {
     "ci_low": None,
     "ci_high": None,
     "std_error": None,
@@ -224,20 +352,34 @@ def _bounds(evidence: Evidence) -> Iterator[Estimate]:
             said = "right" if bound == "lower" else "wrong"
             yield assess(
                 evidence,
-                Statistic(name, of.share, LOGIT, "judge", f"{what.statistic.estimand}; every unscored verdict counted as {said}", is_rate=True),
+                Statistic(
+                    name,
+                    of.share,
+                    LOGIT,
+                    "judge",
+                    f"{what.statistic.estimand}; every unscored verdict counted as {said}",
+                    is_rate=True,
+                ),
                 np.stack(cells, axis=-1),
                 undefined=_reason(evidence, what, levels[:, :2, :2].sum(axis=0)),
                 n_excluded=int(levels[:, 2:].sum()),
                 n_clusters=evidence.counts.get("slots"),
-                bound=bound,
-            )  # fmt: skip
+                params={"bound": bound},
+            )
         if name == "error_rate":
             yield assess(
                 evidence,
-                Statistic(name, of.share, LOGIT, "judge", "share of verdicts {judge} gets wrong when an unscored verdict is an error", is_rate=True),
+                Statistic(
+                    name,
+                    of.share,
+                    LOGIT,
+                    "judge",
+                    "share of verdicts {judge} gets wrong when an unscored verdict is an error",
+                    is_rate=True,
+                ),
                 np.stack((events + lost, right), axis=-1),
                 undefined=_NOTHING,
                 n_excluded=int(levels[:, 2:].sum()),
                 n_clusters=evidence.counts.get("slots"),
-                unscored="error",
-            )  # fmt: skip
+                params={"unscored": "error"},
+            )

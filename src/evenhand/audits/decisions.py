@@ -35,13 +35,22 @@ def _leniency(evidence: Evidence, patterns: Patterns) -> Estimate:
     gap = patterns.by_unit(patterns.judge_total - patterns.reference_total + k, 2 * k + 1, complete)
     values = np.arange(-k, k + 1, dtype=np.float64)
     statistic = Statistic(
-        "leniency", lambda cells: mean_value(cells, values), IDENTITY, "judge",
-        "mean of {judge}'s total minus the reference's total, in criteria a response", unit="response",
-    )  # fmt: skip
+        "leniency",
+        lambda cells: mean_value(cells, values),
+        IDENTITY,
+        "judge",
+        "mean of {judge}'s total minus the reference's total, in criteria a response",
+        unit="response",
+    )
     return assess(
-        evidence, statistic, gap, undefined="no response is scored throughout on both sides",
-        n_excluded=int(patterns.count.sum() - gap.sum()), n_clusters=evidence.counts.get("complete"), alternatives=True,
-    )  # fmt: skip
+        evidence,
+        statistic,
+        gap,
+        undefined="no response is scored throughout on both sides",
+        n_excluded=int(patterns.count.sum() - gap.sum()),
+        n_clusters=evidence.counts.get("complete"),
+        alternatives=True,
+    )
 
 
 def _accuracy(evidence: Evidence, patterns: Patterns, cut: float, treatment: str, words: str) -> Estimate:
@@ -55,14 +64,22 @@ def _accuracy(evidence: Evidence, patterns: Patterns, cut: float, treatment: str
         right, kept = (passes == should) & judged, referred
     cells = patterns.by_unit((~right).astype(np.int64), 2, kept)
     statistic = Statistic(
-        "accuracy", share, LOGIT, "judge",
+        "accuracy",
+        share,
+        LOGIT,
+        "judge",
         f"share of decisions at {cut:g} criteria met on which {{judge}} and the reference agree, over {words}",
-        unit="response", is_rate=True,
-    )  # fmt: skip
+        unit="response",
+        is_rate=True,
+    )
     params: dict[str, str | float] = {"cut": cut} | ({} if treatment == "excluded" else {"unscored": treatment})
     return assess(
-        evidence, statistic, cells, undefined="no response in the population",
+        evidence,
+        statistic,
+        cells,
+        undefined="no response in the population",
         n_excluded=int(patterns.count.sum() - cells.sum()),
         n_clusters=evidence.counts.get("complete" if treatment == "excluded" else "referred"),
-        alternatives=treatment == "excluded", **params,
-    )  # fmt: skip
+        alternatives=treatment == "excluded",
+        params=params,
+    )

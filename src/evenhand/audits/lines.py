@@ -8,7 +8,7 @@ import numpy as np
 from evenhand.audits.evidence import Evidence
 from evenhand.audits.statistic import exact
 from evenhand.results import Estimate, Table
-from evenhand.stats.arrays import Array, Counts
+from evenhand.stats.arrays import Array, Counts, binned
 from evenhand.stats.intervals import Interval, clopper_pearson
 
 N_WORST = 5
@@ -36,14 +36,15 @@ class Lines:
     def counts(self, what: str) -> Array:
         """(L,) errors, false accepts, false rejects, or the verdicts they are shares of."""
         t = self.tables
-        return {
+        columns: dict[str, Array] = {
             "errors": t[:, 0, 1] + t[:, 1, 0],
             "false_accepts": t[:, 0, 1],
             "false_rejects": t[:, 1, 0],
             "scored": t.sum(axis=(1, 2)),
             "absent": t[:, 0].sum(axis=1),
             "present": t[:, 1].sum(axis=1),
-        }[what]
+        }
+        return columns[what]
 
 
 def gather(evidence: Evidence) -> Lines:
@@ -51,9 +52,8 @@ def gather(evidence: Evidence) -> Lines:
     cells, k = evidence.line_cells.paired, len(evidence.criteria)
     line: Counts = cells.unit * k + cells.criterion if evidence.per_cluster else cells.criterion
     keys, position = np.unique(line, return_inverse=True)
-    size = len(keys) * 4
     code = (position * 2 + cells.reference) * 2 + cells.judge
-    tables = np.bincount(code, weights=cells.count, minlength=size).reshape(len(keys), 2, 2)
+    tables = binned(code, cells.count, (len(keys), 2, 2))
     errors = tables[:, 0, 1] + tables[:, 1, 0]
     order = np.argsort(-errors, kind="stable")
     names = tuple(_name(evidence, int(keys[at])) for at in order)
@@ -83,16 +83,33 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
     order_statistic = "no interval: the worst lines are chosen by the same errors that are counted on them"
     worst = min(N_WORST, len(errors))
     yield exact(
-        evidence, "errors_in_worst_lines", int(errors[:N_WORST].sum()), unit="line", describes="judge", reason=order_statistic,
-        events=float(errors[:N_WORST].sum()), trials=float(total), n_used=len(errors), n_clusters=n_clusters, lines=N_WORST,
+        evidence,
+        "errors_in_worst_lines",
+        int(errors[:N_WORST].sum()),
+        unit="line",
+        describes="judge",
+        reason=order_statistic,
+        events=float(errors[:N_WORST].sum()),
+        trials=float(total),
+        n_used=len(errors),
+        n_clusters=n_clusters,
+        params={"lines": N_WORST},
         estimand=f"errors of {{judge}} on the {worst} of {len(errors)} lines that hold the most, of {total} in all",
-    )  # fmt: skip
+    )
     with_errors = int(np.count_nonzero(errors))
     yield exact(
-        evidence, "lines_with_errors", with_errors, unit="line", describes="judge",
-        reason="no interval: a count of the lines seen", events=float(with_errors), trials=float(len(errors)),
-        n_used=len(errors), n_clusters=n_clusters, estimand=f"lines of {len(errors)} on which {{judge}} errs at least once",
-    )  # fmt: skip
+        evidence,
+        "lines_with_errors",
+        with_errors,
+        unit="line",
+        describes="judge",
+        reason="no interval: a count of the lines seen",
+        events=float(with_errors),
+        trials=float(len(errors)),
+        n_used=len(errors),
+        n_clusters=n_clusters,
+        estimand=f"lines of {len(errors)} on which {{judge}} errs at least once",
+    )
     if evidence.per_cluster:
         yield from _line_rates(evidence, lines)
 
@@ -105,12 +122,27 @@ def _line_rates(evidence: Evidence, lines: Lines) -> Iterator[Estimate]:
         for at in kept:
             seen = trials[at] > 0
             yield exact(
-                evidence, name, float(events[at] / trials[at]) if seen else None, unit="response", describes="judge",
-                reason="" if seen else "no verdict of this line is in the population", events=float(events[at]), trials=float(trials[at]),
-                n_used=int(trials[at]), n_clusters=1, line=lines.names[at],
-                interval=Interval(float(low[at]), float(high[at]), "clopper_pearson", "over the line's own responses, which lie in one cluster") if seen else None,
+                evidence,
+                name,
+                float(events[at] / trials[at]) if seen else None,
+                unit="response",
+                describes="judge",
+                reason="" if seen else "no verdict of this line is in the population",
+                events=float(events[at]),
+                trials=float(trials[at]),
+                n_used=int(trials[at]),
+                n_clusters=1,
+                params={"line": lines.names[at]},
+                interval=Interval(
+                    float(low[at]),
+                    float(high[at]),
+                    "clopper_pearson",
+                    "over the line's own responses, which lie in one cluster",
+                )
+                if seen
+                else None,
                 estimand=f"share of the responses to line {_braces(lines.names[at])} on which {words}",
-            )  # fmt: skip
+            )
 
 
 def _braces(text: str) -> str:

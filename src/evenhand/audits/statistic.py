@@ -58,7 +58,7 @@ def assess(
     n_clusters: int | None = None,
     describes: Describes | None = None,
     alternatives: bool = False,
-    **params: Param,
+    params: Mapping[str, Param] | None = None,
 ) -> Estimate:
     """One estimate with its interval.
 
@@ -88,7 +88,7 @@ def assess(
         from_rate=statistic.from_rate,
     )
     value = sample.value if active.any() else math.nan
-    identity = EstimateId.of(statistic.name, source or evidence.source, **{**statistic.params, **params})
+    identity = EstimateId.of(statistic.name, source or evidence.source, **{**statistic.params, **(params or {})})
     interval = _interval(sample, evidence) if math.isfinite(value) else Interval(None, None, "none", undefined)
     std_error = sample.std_error if math.isfinite(value) else None
     others, deff = _other_std_errors(sample, statistic, std_error, alternatives) if math.isfinite(value) else ({}, None)
@@ -187,10 +187,10 @@ def exact(
     events: float | None = None,
     trials: float | None = None,
     interval: Interval | None = None,
-    **params: Param,
+    params: Mapping[str, Param] | None = None,
 ) -> Estimate:
     """An estimate that no resampling speaks about: a count, an order statistic, or a line's own binomial rate."""
-    identity = EstimateId.of(name, source or evidence.source, **params)
+    identity = EstimateId.of(name, source or evidence.source, **(params or {}))
     has_ends = interval is not None and interval.low is not None
     return Estimate(
         id=str(identity),

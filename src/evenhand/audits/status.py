@@ -39,9 +39,13 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
         q = evidence.scale.size
         both = levels[:, :q, :q].sum(axis=(1, 2))
         covered = Statistic(
-            "selective_coverage", share, LOGIT, "judge",
-            "share of verdict slots in which both {judge} and the reference are scored", is_rate=True,
-        )  # fmt: skip
+            "selective_coverage",
+            share,
+            LOGIT,
+            "judge",
+            "share of verdict slots in which both {judge} and the reference are scored",
+            is_rate=True,
+        )
         yield assess(
             evidence,
             covered,
@@ -51,14 +55,21 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
         )
         agreed = np.trace(levels[:, :q, :q], axis1=1, axis2=2)
         selective = Statistic(
-            "selective_accuracy", share, LOGIT, "judge",
-            "share of the verdicts in which both are scored on which {judge} gives the reference's label", is_rate=True,
-        )  # fmt: skip
+            "selective_accuracy",
+            share,
+            LOGIT,
+            "judge",
+            "share of the verdicts in which both are scored on which {judge} gives the reference's label",
+            is_rate=True,
+        )
         yield assess(
-            evidence, selective, np.stack([agreed, both - agreed], axis=-1),
-            undefined="no verdict in which both sides are scored", n_excluded=evidence.n_unpaired,
+            evidence,
+            selective,
+            np.stack([agreed, both - agreed], axis=-1),
+            undefined="no verdict in which both sides are scored",
+            n_excluded=evidence.n_unpaired,
             n_clusters=evidence.counts.get("paired"),
-        )  # fmt: skip
+        )
     elif evidence.is_binary:
         labels = evidence.cells.judged.judge_labels()
         rate = Statistic(
@@ -70,29 +81,81 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
             is_rate=True,
         )
         yield assess(
-            evidence, rate, labels[:, ::-1], undefined="the judge has no scored verdict",
-            n_excluded=int(by_judge.sum() - labels.sum()), n_clusters=evidence.counts.get("judged"), alternatives=True,
-        )  # fmt: skip
+            evidence,
+            rate,
+            labels[:, ::-1],
+            undefined="the judge has no scored verdict",
+            n_excluded=int(by_judge.sum() - labels.sum()),
+            n_clusters=evidence.counts.get("judged"),
+            alternatives=True,
+        )
 
 
 def _counts(evidence: Evidence, levels: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Iterator[Estimate]:
     judge, q = levels.sum(axis=0), evidence.scale.size
     counts = evidence.counts
     yield exact(
-        evidence, "n_responses", counts["responses_used"], unit="response", describes="bank", n_used=counts["responses_used"],
-        n_excluded=counts["responses"] - counts["responses_used"], n_clusters=counts["clusters_used"],
+        evidence,
+        "n_responses",
+        counts["responses_used"],
+        unit="response",
+        describes="bank",
+        n_used=counts["responses_used"],
+        n_excluded=counts["responses"] - counts["responses_used"],
+        n_clusters=counts["clusters_used"],
         estimand="rated responses with every criterion scored on every side there is",
-    )  # fmt: skip
-    yield exact(evidence, "n_clusters", counts["clusters_used"], unit="cluster", describes="bank", n_used=counts["clusters_used"],
-        n_excluded=counts["clusters"] - counts["clusters_used"], n_clusters=counts["clusters_used"],
-        estimand="clusters with at least one verdict that is used")  # fmt: skip
-    yield exact(evidence, "n_criteria", len(evidence.criteria), unit="criterion", describes="checklist", n_used=len(evidence.criteria),
-        n_clusters=counts["clusters"], estimand="criteria of the checklist")  # fmt: skip
+    )
+    yield exact(
+        evidence,
+        "n_clusters",
+        counts["clusters_used"],
+        unit="cluster",
+        describes="bank",
+        n_used=counts["clusters_used"],
+        n_excluded=counts["clusters"] - counts["clusters_used"],
+        n_clusters=counts["clusters_used"],
+        estimand="clusters with at least one verdict that is used",
+    )
+    yield exact(
+        evidence,
+        "n_criteria",
+        len(evidence.criteria),
+        unit="criterion",
+        describes="checklist",
+        n_used=len(evidence.criteria),
+        n_clusters=counts["clusters"],
+        estimand="criteria of the checklist",
+    )
     total = int(judge.sum())
-    yield exact(evidence, "n_verdicts", total, unit="verdict", describes="bank", n_used=total, n_clusters=counts["clusters"],
-        estimand="verdict slots of {judge}: responses × criteria × conditions")  # fmt: skip
-    yield exact(evidence, "n_scored", int(judge[:q].sum()), unit="verdict", describes="judge", n_used=int(judge[:q].sum()),
-        n_excluded=int(judge[q:].sum()), n_clusters=counts["clusters"], estimand="verdict slots in which {judge} gives a label")  # fmt: skip
+    yield exact(
+        evidence,
+        "n_verdicts",
+        total,
+        unit="verdict",
+        describes="bank",
+        n_used=total,
+        n_clusters=counts["clusters"],
+        estimand="verdict slots of {judge}: responses × criteria × conditions",
+    )
+    yield exact(
+        evidence,
+        "n_scored",
+        int(judge[:q].sum()),
+        unit="verdict",
+        describes="judge",
+        n_used=int(judge[:q].sum()),
+        n_excluded=int(judge[q:].sum()),
+        n_clusters=counts["clusters"],
+        estimand="verdict slots in which {judge} gives a label",
+    )
     for status, number in zip(STATUSES, judge[q:], strict=True):
-        yield exact(evidence, f"n_{status}", int(number), unit="verdict", describes="judge", n_used=int(number),
-            n_clusters=counts["clusters"], estimand=f"verdict slots of {{judge}} that are {status}")  # fmt: skip
+        yield exact(
+            evidence,
+            f"n_{status}",
+            int(number),
+            unit="verdict",
+            describes="judge",
+            n_used=int(number),
+            n_clusters=counts["clusters"],
+            estimand=f"verdict slots of {{judge}} that are {status}",
+        )

@@ -30,28 +30,56 @@ _COLUMNS = {
 def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """All options that a spec holds."""
     decorators: list[Decorator] = [
-        click.option("--reference", metavar="COL|PATTERN", help="Reference labels; PATTERN holds {criterion}, as gold_e{criterion}."),
-        click.option("--judge", multiple=True, metavar="COL|PATTERN", help="A judge's verdicts; repeat it for several judges."),
+        click.option(
+            "--reference",
+            metavar="COL|PATTERN",
+            help="Reference labels; PATTERN holds {criterion}, as gold_e{criterion}.",
+        ),
+        click.option(
+            "--judge", multiple=True, metavar="COL|PATTERN", help="A judge's verdicts; repeat it for several judges."
+        ),
         *(
             click.option(f"--{name}", metavar=metavar, multiple=name == "response", help=f"Column: {words}.")
             for name, (metavar, words) in _COLUMNS.items()
         ),
-        click.option("--scale", type=click.Choice(["binary", "ordinal", "continuous", "nominal", "pairwise"]), help="Inferred and printed when left out."),
-        click.option("--levels", multiple=True, metavar="A,B,C", help="The labels in order; for two, the last is positive."),
+        click.option(
+            "--scale",
+            type=click.Choice(["binary", "ordinal", "continuous", "nominal", "pairwise"]),
+            help="Inferred and printed when left out.",
+        ),
+        click.option(
+            "--levels", multiple=True, metavar="A,B,C", help="The labels in order; for two, the last is positive."
+        ),
         click.option("--positive", metavar="VALUE", help="The positive label of a binary scale."),
         click.option("--abstain", multiple=True, metavar="VALUE", help="A label that says the rater abstained."),
         click.option("--tie", multiple=True, metavar="VALUE", help="A label that says tie."),
         click.option("--na", multiple=True, metavar="VALUE", help="A label that means no verdict."),
-        click.option("--blank", type=click.Choice(["missing", "unparsed", "abstained"]), help="What a blank judge cell means (default missing)."),
-        click.option("--criteria", type=click.Choice(["shared", "per-cluster"]), help="per-cluster: each cluster has its own checklist."),
+        click.option(
+            "--blank",
+            type=click.Choice(["missing", "unparsed", "abstained"]),
+            help="What a blank judge cell means (default missing).",
+        ),
+        click.option(
+            "--criteria",
+            type=click.Choice(["shared", "per-cluster"]),
+            help="per-cluster: each cluster has its own checklist.",
+        ),
         click.option("--cut", multiple=True, metavar="C[,C]", help="Criteria a response must meet to pass."),
-        click.option("--format", type=click.Choice(["csv", "jsonl", "json", "parquet", "arrow"]), help="By the file's ending when left out."),
+        click.option(
+            "--format",
+            type=click.Choice(["csv", "jsonl", "json", "parquet", "arrow"]),
+            help="By the file's ending when left out.",
+        ),
         click.option("--encoding", metavar="NAME", help="Of delimited text: utf-8 (default), utf-16, latin-1."),
-        click.option("--interval", metavar="METHOD", help="default, percentile, bca, jackknife_t, jackknife_t_scaled, bootstrap_t, cr2_t, korn_graubard, clopper_pearson, wilson, exact or none."),
+        click.option(
+            "--interval",
+            metavar="METHOD",
+            help="default, percentile, bca, jackknife_t, jackknife_t_scaled, bootstrap_t, cr2_t, korn_graubard, clopper_pearson, wilson, exact or none.",
+        ),
         click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples (default 2000)."),
         click.option("--seed", type=int, metavar="N", help="Of every random draw (default 0)."),
         click.option("--confidence-level", type=float, metavar="P", help="Default 0.95."),
-    ]  # fmt: skip
+    ]
     for decorator in reversed(decorators):
         function = decorator(function)
     return function

@@ -8,7 +8,7 @@ import csv
 import hashlib
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 
@@ -60,7 +60,7 @@ def read_file(engine: Engine, path: Path, *, format_: str | None = None, encodin
     digest = _sha256(path)
     try:
         relation, columns = _READERS[kind](engine, path, encoding)
-        empty = not engine.rows(f"SELECT 1 FROM {relation} LIMIT 1")  # noqa: S608  a name of our own
+        empty = not engine.rows(f"SELECT 1 FROM {relation} LIMIT 1")
     except (duckdb.Error, UnicodeError) as problem:
         raise SourceError(_located(shown, kind, problem)) from None
     if empty:
@@ -140,7 +140,7 @@ def _column_names(header: list[str], shown: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _json(engine: Engine, path: Path, form: str) -> tuple[str, tuple[str, ...]]:
+def _json(engine: Engine, path: Path, form: Literal["auto", "newline_delimited"]) -> tuple[str, tuple[str, ...]]:
     found = engine.connection.read_json(_place(path), format=form, sample_size=-1)
     columns = tuple(found.columns)
     if columns == ("json",):
@@ -164,7 +164,7 @@ def _kept(engine: Engine, read: Any) -> str:
     """Text files are parsed once: their rows stand in a table of the engine."""
     view, name = engine.name("text"), engine.name("rows")
     read.create_view(view)
-    engine.run(f"CREATE TEMP TABLE {quote(name)} AS SELECT * FROM {quote(view)}")  # noqa: S608  names of our own
+    engine.run(f"CREATE TEMP TABLE {quote(name)} AS SELECT * FROM {quote(view)}")
     return name
 
 

@@ -30,7 +30,7 @@ def read_frame(engine: Engine, frame: object, name: str = "frame") -> Source:
 
 def as_frame(frame: object) -> Any | None:
     """The frame behind Narwhals' interface, collected; None when it is no frame."""
-    wrapped = nw.from_native(frame, pass_through=True)  # type: ignore[call-overload]
+    wrapped = nw.from_native(frame, pass_through=True)
     if isinstance(wrapped, nw.LazyFrame):
         wrapped = wrapped.collect()
     return wrapped if isinstance(wrapped, nw.DataFrame) else None

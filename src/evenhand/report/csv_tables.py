@@ -17,9 +17,26 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r", "'")
 def csv_files(audit: Audit) -> Iterator[tuple[str, str]]:
     """File name and text of each table."""
     columns = (
-        "id", "statistic", "source", "estimate", "std_error", "ci_low", "ci_high", "interval_method", "status", "reason",
-        "unit", "events", "trials", "n_used", "n_excluded", "n_clusters", "design_effect", "describes", "estimand",
-    )  # fmt: skip
+        "id",
+        "statistic",
+        "source",
+        "estimate",
+        "std_error",
+        "ci_low",
+        "ci_high",
+        "interval_method",
+        "status",
+        "reason",
+        "unit",
+        "events",
+        "trials",
+        "n_used",
+        "n_excluded",
+        "n_clusters",
+        "design_effect",
+        "describes",
+        "estimand",
+    )
     yield "estimates.csv", _text(columns, [[getattr(estimate, column) for column in columns] for estimate in audit])
     for name, table in audit.tables.items():
         kind, _, source = name.partition("/")

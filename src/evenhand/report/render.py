@@ -77,7 +77,7 @@ def markdown_text(text: str) -> str:
 def _environment(*, autoescape: bool) -> Environment:
     environment = Environment(
         loader=PackageLoader("evenhand.report"),
-        autoescape=autoescape,
+        autoescape=autoescape,  # noqa: S701  Markdown has its own escape, the filter md
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -38,11 +38,28 @@ NAMES = {
 }
 PERCENT = frozenset(
     {
-        "observed_agreement", "error_rate", "false_accept_rate", "false_reject_rate", "precision", "recall", "specificity",
-        "npv", "f1", "balanced_accuracy", "prevalence", "judge_positive_rate", "accuracy", "selective_coverage",
-        "selective_accuracy", "abstention_rate", "unparsed_rate", "refused_rate", "error_status_rate", "tie_rate",
+        "observed_agreement",
+        "error_rate",
+        "false_accept_rate",
+        "false_reject_rate",
+        "precision",
+        "recall",
+        "specificity",
+        "npv",
+        "f1",
+        "balanced_accuracy",
+        "prevalence",
+        "judge_positive_rate",
+        "accuracy",
+        "selective_coverage",
+        "selective_accuracy",
+        "abstention_rate",
+        "unparsed_rate",
+        "refused_rate",
+        "error_status_rate",
+        "tie_rate",
     }
-)  # fmt: skip
+)
 """Statistics shown in percent."""
 _COUNTS = ("n_", "errors_in_", "lines_with_")
 
@@ -81,8 +98,7 @@ def interval_text(estimate: Estimate) -> str:
         return ""
     if estimate.statistic in PERCENT:
         return f"{_fixed(100 * estimate.ci_low, 1)} – {_fixed(100 * estimate.ci_high, 1)} %"
-    digits = 3 if estimate.statistic != "leniency" else 3
-    return f"[{_fixed(estimate.ci_low, digits)}, {_fixed(estimate.ci_high, digits)}]"
+    return f"[{_fixed(estimate.ci_low, 3)}, {_fixed(estimate.ci_high, 3)}]"
 
 
 def events_text(estimate: Estimate) -> str:

@@ -1,5 +1,6 @@
 """Shared array words."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -16,3 +17,9 @@ def ratio(numerator: Array, denominator: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient: Array = np.divide(numerator, denominator)
     return np.where(np.equal(denominator, 0), np.nan, quotient)
+
+
+def binned(code: Counts, counts: Counts, shape: tuple[int, ...]) -> Array:
+    """Sum counts by a packed code: (n,) codes in [0, prod(shape)) and (n,) counts → an array of that shape."""
+    size = math.prod(shape)
+    return np.asarray(np.bincount(code, weights=counts, minlength=size), dtype=np.float64).reshape(shape)

@@ -103,7 +103,7 @@ class Sample:
             return False
         non_events = self.sizes - self.events
         fewest = min(np.count_nonzero(self.events), np.count_nonzero(non_events))
-        return fewest < FEW_CLUSTERS_WITH_EVENT
+        return bool(fewest < FEW_CLUSTERS_WITH_EVENT)
 
     def obstacle(self) -> str:
         """Why no cluster interval can be given, or nothing."""
@@ -269,7 +269,8 @@ def default(sample: Sample, level: float) -> Interval:
 def _weighted_quantiles(values: Array, probabilities: Array, at: tuple[float, float]) -> tuple[float, float]:
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(probabilities[order])
-    low, high = (float(values[order][min(np.searchsorted(cumulative, q - 1e-12), len(values) - 1)]) for q in at)
+    positions = np.minimum(np.searchsorted(cumulative, np.asarray(at) - 1e-12), len(values) - 1)
+    low, high = values[order][positions].tolist()
     return low, high
 
 

@@ -78,4 +78,5 @@ def resample(weights: Array, tallies: Array) -> Array:
 
 def leave_one_out(tallies: Array) -> Array:
     """Tallies without each unit in turn: one subtraction, (U, *cells) in and out."""
-    return tallies.sum(axis=0) - tallies
+    without: Array = tallies.sum(axis=0) - tallies
+    return without

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.stats.arrays import Array, Counts
+from evenhand.stats.arrays import Array, Counts, binned
 from evenhand.verdicts.table import VerdictTable
 
 
@@ -43,26 +43,22 @@ class Cells:
     def tables(self) -> Array:
         """(U, q, q) tables of reference by judge labels, pooled over criteria; needs both sides scored."""
         q = self.n_labels
-        return self._binned((self.unit * q + self.reference) * q + self.judge, (self.n_units, q, q))
+        return binned((self.unit * q + self.reference) * q + self.judge, self.count, (self.n_units, q, q))
 
     def tables_by_criterion(self) -> Array:
         """(U, K, q, q) tables of reference by judge labels; needs both sides scored."""
         q, k = self.n_labels, self.n_criteria
         code = ((self.unit * k + self.criterion) * q + self.reference) * q + self.judge
-        return self._binned(code, (self.n_units, k, q, q))
+        return binned(code, self.count, (self.n_units, k, q, q))
 
     def judge_labels(self) -> Array:
         """(U, q) counts of the judge's labels; needs the judge scored."""
-        return self._binned(self.unit * self.n_labels + self.judge, (self.n_units, self.n_labels))
+        return binned(self.unit * self.n_labels + self.judge, self.count, (self.n_units, self.n_labels))
 
     def levels(self, n_levels: int) -> Array:
         """(U, L, L) counts over labels and statuses, reference by judge."""
         code = (self.unit * n_levels + self.reference) * n_levels + self.judge
-        return self._binned(code, (self.n_units, n_levels, n_levels))
-
-    def _binned(self, code: Counts, shape: tuple[int, ...]) -> Array:
-        size = int(np.prod(shape))
-        return np.bincount(code, weights=self.count, minlength=size)[:size].reshape(shape)
+        return binned(code, self.count, (self.n_units, n_levels, n_levels))
 
 
 def tally_cells(table: VerdictTable, rater: int, *, by: str = "unit") -> Cells:

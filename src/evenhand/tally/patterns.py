@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.stats.arrays import Array, Counts
+from evenhand.stats.arrays import Array, Counts, binned
 from evenhand.verdicts.table import WORD, VerdictTable
 
 MASKS = ("present", "judged", "judge", "referred", "reference")
@@ -36,7 +36,8 @@ class Patterns:
         return bits
 
     def _size(self, mask: str) -> Counts:
-        return np.bitwise_count(self.masks[mask]).sum(axis=1).astype(np.int64)
+        size: Counts = np.bitwise_count(self.masks[mask]).sum(axis=1).astype(np.int64)
+        return size
 
     @cached_property
     def judge_total(self) -> Counts:
@@ -64,8 +65,7 @@ class Patterns:
         """(U, n_kinds) responses of each kind; ``kinds`` (P,) in [0, n_kinds), ``kept`` (P,) those that count."""
         kept = np.ones(len(self.unit), dtype=np.bool_) if kept is None else kept
         code = (self.unit * n_kinds + kinds)[kept]
-        size = self.n_units * n_kinds
-        return np.bincount(code, weights=self.count[kept], minlength=size).reshape(self.n_units, n_kinds)
+        return binned(code, self.count[kept], (self.n_units, n_kinds))
 
 
 def tally_patterns(table: VerdictTable, rater: int) -> Patterns:

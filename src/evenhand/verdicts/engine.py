@@ -65,7 +65,7 @@ class Engine:
         if listed:
             lists = [list(values) for values in zip(*listed, strict=True)]
             unnested = ", ".join(f"unnest(?::{kind}[])" for kind in columns.values())
-            self.run(f"INSERT INTO {name} SELECT {unnested}", lists)  # noqa: S608  names and kinds are our own
+            self.run(f"INSERT INTO {name} SELECT {unnested}", lists)
         return name
 
     @contextmanager

@@ -219,8 +219,8 @@ def recognise_reference(columns: Sequence[str], like: str | None = None) -> str 
         affix: inner for affix, stems in _stems(columns, _REFERENCE).items() if (inner := _inner_pattern(stems))
     }
     if numbered:
-        (before, after), (_, inner) = max(numbered.items(), key=lambda item: item[1][0])
-        return before + inner + after
+        (before, after), (_, shared) = max(numbered.items(), key=lambda item: item[1][0])
+        return before + shared + after
     if match := _first(_REFERENCE, columns, set()):
         return match
     if like and any(column in columns for column in expand(like, columns).values()):

@@ -188,9 +188,11 @@ def _refuse_strays(
         return
     places = []
     for side, counts in (("judge", judge), ("reference", reference)):
-        for text in counts:
-            if canonical(text) in strays:
-                places.append(f'"{printable(text)}" {counts[text]:,} time(s) in {where(side, text)}')
+        places += [
+            f'"{printable(text)}" {counts[text]:,} time(s) in {where(side, text)}'
+            for text in counts
+            if canonical(text) in strays
+        ]
     listed = "; ".join(places[:6]) + (f"; and {len(places) - 6} more" if len(places) > 6 else "")
     example = printable(strays[0])
     raise ScaleError(
@@ -216,14 +218,15 @@ def _binary(spec: Spec, labels: dict[str, int]) -> _Levels | None:
         if pair:
             members[label] = pair.index(label.casefold())
     if len(members) == len(labels):
-        levels = _names_of_binary(labels, members)
+        negative, positive = _names_of_binary(labels, members)
+        levels = (negative, positive)
         if spec.positive is not None and canonical(spec.positive) == levels[0]:
-            levels, members = levels[::-1], {label: 1 - code for label, code in members.items()}
+            levels, members = (levels[1], levels[0]), {label: 1 - code for label, code in members.items()}
         return "binary", levels, f"binary: {_spellings(labels, members, levels)}", members
     if len(labels) == 2 and spec.positive is not None:
-        levels = _positive_last(tuple(sorted(labels, key=natural)), canonical(spec.positive))
-        members = {level: code for code, level in enumerate(levels)}
-        return "binary", levels, f'binary: "{levels[1]}" declared positive against "{levels[0]}"', members
+        ordered = _positive_last(tuple(sorted(labels, key=natural)), canonical(spec.positive))
+        members = {level: code for code, level in enumerate(ordered)}
+        return "binary", ordered, f'binary: "{ordered[1]}" declared positive against "{ordered[0]}"', members
     if spec.scale == "binary" and len(labels) == 2 and not members:
         raise ScaleError(f"which of {quoted(labels)} is the positive one? Say --positive LABEL")
     return None

@@ -7,7 +7,14 @@ import click
 
 @click.command("check", short_help="Hold a saved audit against thresholds; exit 1 when one fails.")
 @click.argument("place", metavar="DIR|AUDIT.json", type=click.Path(path_type=Path))
-@click.option("--require", "requirements", multiple=True, required=True, metavar="'ID[.FIELD] OP NUMBER'", help="FIELD: estimate, ci_low, ci_high or n_used; without one the whole interval is judged. Repeat it.")  # fmt: skip
+@click.option(
+    "--require",
+    "requirements",
+    multiple=True,
+    required=True,
+    metavar="'ID[.FIELD] OP NUMBER'",
+    help="FIELD: estimate, ci_low, ci_high or n_used; without one the whole interval is judged. Repeat it.",
+)
 @click.option("--allow-undecided", is_flag=True, help="Exit 0 where an interval straddles its threshold.")
 def command(place: Path, requirements: tuple[str, ...], allow_undecided: bool) -> int:
     """Judge each requirement: met when the whole interval satisfies it, failed when none of it does, else undecided.
