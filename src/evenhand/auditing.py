@@ -16,6 +16,7 @@ from evenhand.results import Audit, Data, Declarations, Estimate, SourceFile, Ta
 from evenhand.stats.intervals import METHODS
 from evenhand.tally.cells import tally_cells
 from evenhand.tally.patterns import tally_patterns
+from evenhand.tally.rows import fetch_rows
 from evenhand.tally.support import tally_support
 from evenhand.verdicts.engine import Engine
 from evenhand.verdicts.reading import Reading, read_slots
@@ -100,7 +101,7 @@ def gather_evidence(table: VerdictTable, rater: int, plan: IntervalPlan) -> Evid
     cells = tally_cells(table, rater)
     per_cluster = spec.criteria == "per-cluster" and table.units.declared
     by_cluster = per_cluster and table.units.grouped
-    has_patterns = table.scale.kind == "binary" and reading.has_reference
+    is_binary = table.scale.kind == "binary"
     return Evidence(
         source="judge" if sole else _source_name(reading.raters[rater]),
         is_sole_judge=sole,
@@ -113,10 +114,11 @@ def gather_evidence(table: VerdictTable, rater: int, plan: IntervalPlan) -> Evid
         cuts=spec.cut,
         cells=cells,
         line_cells=tally_cells(table, rater, by="cluster") if by_cluster else cells,
-        patterns=tally_patterns(table, rater) if has_patterns else None,
+        patterns=tally_patterns(table, rater) if is_binary else None,
         plan=plan,
         counts=_counts(table, rater),
         support=tally_support(table, rater) if reading.has_reference else None,
+        rows=fetch_rows(table, rater) if is_binary and reading.has_reference and len(reading.criteria) > 1 else None,
     )
 
 

@@ -21,7 +21,7 @@ _TREATMENTS = {
 def estimates(evidence: Evidence) -> Iterator[Estimate]:
     """Leniency per response, and accuracy at every declared cut under three treatments of unscored responses."""
     patterns = evidence.patterns
-    if patterns is None:
+    if patterns is None or not evidence.has_reference:
         return
     yield _leniency(evidence, patterns)
     for cut in evidence.cuts:

@@ -9,6 +9,7 @@ from evenhand.stats.arrays import Array
 from evenhand.stats.resampling import draw_weights
 from evenhand.tally.cells import Cells
 from evenhand.tally.patterns import Patterns
+from evenhand.tally.rows import Rows
 from evenhand.tally.support import Support
 from evenhand.verdicts.scale import Scale
 from evenhand.verdicts.table import Units
@@ -44,9 +45,10 @@ class Evidence:
         source: the judge's name in ids.
         is_sole_judge: whether ids of the reference can speak of this judge's pairs.
         line_cells: cells by cluster where criteria belong to clusters, else those by unit.
-        patterns: of binary verdicts with a reference, else None.
+        patterns: of binary verdicts, else None.
         counts: clusters behind whole populations, where units are groups: "slots", "judged", "complete", "referred".
         support: clusters behind label pairs, where units are groups.
+        rows: verdicts of complete responses, where they are few enough and there is a reference.
     """
 
     source: str
@@ -64,6 +66,17 @@ class Evidence:
     plan: IntervalPlan
     counts: Mapping[str, int]
     support: Support | None
+    rows: Rows | None
+
+    @property
+    def reference_source(self) -> str:
+        """Source of the reference's values on this judge's responses."""
+        return "reference" if self.is_sole_judge else f"reference:{self.source}"
+
+    @property
+    def difference_source(self) -> str:
+        """Source of differences, judge minus reference."""
+        return f"{self.source}-reference"
 
     @property
     def is_binary(self) -> bool:

@@ -58,6 +58,7 @@ def assess(
     n_clusters: int | None = None,
     describes: Describes | None = None,
     alternatives: bool = False,
+    sizes: Array | None = None,
     params: Mapping[str, Param] | None = None,
 ) -> Estimate:
     """One estimate with its interval.
@@ -72,9 +73,10 @@ def assess(
         n_clusters: clusters behind the population; the units in it by default.
         describes: whom, where it differs from the declaration.
         alternatives: also compute the other standard errors.
+        sizes: (U,) members of the population a unit; the sum of its cells by default.
         params: of the id, besides the declaration's own.
     """
-    sizes = tallies.reshape(len(tallies), -1).sum(axis=1)
+    sizes = tallies.reshape(len(tallies), -1).sum(axis=1) if sizes is None else sizes
     active = sizes > 0
     sample = Sample(
         tallies=tallies[active],

@@ -1,0 +1,119 @@
+"""Moments of complete responses: what internal consistency and strong true scores need, one vector a unit."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.stats.arrays import Array, binned
+from evenhand.stats.internal_consistency import CrossProducts, Moments
+from evenhand.tally.patterns import Patterns
+
+Side = Literal["judge", "reference"]
+MOST_PRODUCT_CELLS = 50_000_000
+"""Units × criteria² beyond which cross products are not kept."""
+
+
+@dataclass(frozen=True)
+class CompleteResponses:
+    """Responses with the same criteria, all scored on every side there is.
+
+    Attributes:
+        patterns: of the judge.
+        kept: (P,) which patterns belong here.
+        criteria: (K,) positions of their criteria.
+    """
+
+    patterns: Patterns
+    kept: NDArray[np.bool_]
+    criteria: NDArray[np.intp]
+
+    @property
+    def n_criteria(self) -> int:
+        """K."""
+        return len(self.criteria)
+
+    @property
+    def sizes(self) -> Array:
+        """(U,) responses a unit."""
+        return binned(self.patterns.unit[self.kept], self.patterns.count[self.kept], (self.patterns.n_units,))
+
+    def values(self, side: Side) -> NDArray[np.bool_]:
+        """(P', K) verdicts of the kept patterns."""
+        return self.patterns.bits(side)[self.kept][:, self.criteria]
+
+    def errors(self) -> NDArray[np.bool_]:
+        """(P', K) where judge and reference differ."""
+        differ: NDArray[np.bool_] = self.values("judge") != self.values("reference")
+        return differ
+
+    def packed_moments(self, values: NDArray[np.bool_]) -> Array:
+        """(U, K+2): responses, sum of each criterion, sum of squared totals."""
+        totals = values.sum(axis=1)
+        return self._sum(np.column_stack([np.ones(len(values)), values, totals**2]))
+
+    def packed_products(self, values: NDArray[np.bool_]) -> Array:
+        """(U, 1+K+K²): responses, sums and cross products of the criteria."""
+        unit, weight = self.patterns.unit[self.kept], self.patterns.count[self.kept].astype(np.float64)
+        k = values.shape[1]
+        packed = np.zeros((self.patterns.n_units, 1 + k + k * k))
+        starts = np.flatnonzero(np.r_[True, unit[1:] != unit[:-1]]) if len(unit) else np.empty(0, np.intp)
+        for start, stop in zip(starts, np.r_[starts[1:], len(unit)], strict=True):
+            rows = values[start:stop].astype(np.float64)
+            weighted = rows * weight[start:stop, None]
+            packed[unit[start], 0] = weight[start:stop].sum()
+            packed[unit[start], 1 : 1 + k] = weighted.sum(axis=0)
+            packed[unit[start], 1 + k :] = (weighted.T @ rows).ravel()
+        return packed
+
+    def histogram(self, side: Side) -> Array:
+        """(U, K+1) responses with each total."""
+        total = self.values(side).sum(axis=1)
+        code = self.patterns.unit[self.kept] * (self.n_criteria + 1) + total
+        return binned(code, self.patterns.count[self.kept], (self.patterns.n_units, self.n_criteria + 1))
+
+    def joint_histogram(self) -> Array:
+        """(U, (K+1)²) responses with each pair of reference total and judge total."""
+        size = self.n_criteria + 1
+        pair = self.values("reference").sum(axis=1) * size + self.values("judge").sum(axis=1)
+        code = self.patterns.unit[self.kept] * (size * size) + pair
+        return binned(code, self.patterns.count[self.kept], (self.patterns.n_units, size * size))
+
+    def _sum(self, rows: Array) -> Array:
+        """(U, m) weighted sums of (P', m) rows by unit."""
+        unit, weight = self.patterns.unit[self.kept], self.patterns.count[self.kept]
+        columns = [np.bincount(unit, weights=column * weight, minlength=self.patterns.n_units) for column in rows.T]
+        return np.stack(columns, axis=1)
+
+
+def complete_responses(patterns: Patterns, *, needs_reference: bool) -> list[CompleteResponses]:
+    """Complete responses, apart by the set of their criteria; the largest set first."""
+    complete = patterns.is_judged & (patterns.is_referred if needs_reference else True)
+    present = patterns.masks["present"][complete]
+    if not len(present):
+        return []
+    masks, group = np.unique(present, axis=0, return_inverse=True)
+    group = group.ravel()
+    found = []
+    for number in range(len(masks)):
+        kept = np.zeros(len(complete), dtype=np.bool_)
+        kept[np.flatnonzero(complete)[group == number]] = True
+        criteria = np.flatnonzero(patterns.bits("present")[int(np.flatnonzero(kept)[0])])
+        found.append(CompleteResponses(patterns, kept, criteria))
+    return sorted(found, key=lambda one: -float(one.sizes.sum()))
+
+
+def unpack_moments(packed: Array) -> Moments:
+    """(..., K+2) sums as moments."""
+    return Moments(packed[..., 0], packed[..., 1:-1], packed[..., -1])
+
+
+def unpack_products(packed: Array, n_criteria: int) -> CrossProducts:
+    """(..., 1+K+K²) sums as cross products."""
+    products = packed[..., 1 + n_criteria :]
+    return CrossProducts(
+        packed[..., 0],
+        packed[..., 1 : 1 + n_criteria],
+        products.reshape(*products.shape[:-1], n_criteria, n_criteria),
+    )
