@@ -7,6 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from evenhand.audits import accounting, tables
+from evenhand.audits.checklist import checklist
 from evenhand.audits.evidence import Evidence, IntervalPlan
 from evenhand.audits.registry import all_estimates
 from evenhand.errors import RequestError, quoted
@@ -203,6 +204,12 @@ def _assemble(
         ),
         estimates=tuple(estimates),
         tables=dict(found),
+        checklist=checklist(
+            evidence,
+            estimates,
+            conditions=_n_conditions(table),
+            prompts_recorded=bool(spec.model or spec.setting),
+        ),
         warnings=tuple(_warnings(reading, table, evidence)),
     )
 
@@ -215,7 +222,7 @@ def _warnings(reading: Reading, table: VerdictTable, evidence: Sequence[Evidence
             if words not in said:
                 said.add(words)
                 yield words
-    (conditions,) = table.engine.one(f"SELECT count(DISTINCT condition) FROM {table.rated}")
+    conditions = _n_conditions(table)
     if conditions > 1:
         yield (
             f"{conditions} conditions ({', '.join(reading.spec.facets)}) are pooled: each response counts once a condition, "
@@ -223,6 +230,11 @@ def _warnings(reading: Reading, table: VerdictTable, evidence: Sequence[Evidence
         )
     if table.units.grouped:
         yield f"{table.units.n_clusters:,} clusters are resampled as {len(table.units.names):,} random groups of clusters (seed {reading.spec.seed})"
+
+
+def _n_conditions(table: VerdictTable) -> int:
+    """Conditions under which verdicts were given."""
+    return int(table.engine.one(f"SELECT count(DISTINCT condition) FROM {table.rated}")[0])
 
 
 def fingerprint(table: VerdictTable) -> str:

@@ -8,7 +8,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from evenhand.errors import printable
 from evenhand.report import tables
-from evenhand.report.terminal import judge_sources, ledger
+from evenhand.report.sentences import judge_sources
+from evenhand.report.terminal import ledger
 from evenhand.results import Audit, Estimate
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~])")

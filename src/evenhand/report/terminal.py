@@ -1,9 +1,12 @@
 """The summary an audit prints: what can be said, what describes something else, and what cannot be said."""
 
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 from evenhand.errors import printable
+from evenhand.report.reporting_lines import bank_line, reporting_lines
+from evenhand.report.sentences import NO_STATEMENT, cannot_say, judge_sources
 from evenhand.report.tables import events_text, interval_text, value_text
 from evenhand.results import Audit, Estimate
 
@@ -18,22 +21,18 @@ def summary(audit: Audit, out: Path | None = None) -> str:
     others = len(judge_sources(audit)) - 4
     if others > 0:
         lines += [f"  and {others} more judges: evenhand show", ""]
-    lines += _cannot(audit)
+    lines += [*_not_about_judge(audit), *_cannot(audit)]
     for warning in audit.warnings:
         lines += [*_wrapped("note", warning)]
+    met = sum(item["status"] == "met" for item in audit.checklist)
+    asked = sum(item["status"] != "not applicable" for item in audit.checklist)
+    lines.append(f"checklist {met} of {asked} met")
     if out is not None:
         lines.append(f"report {printable(str(out / 'report.html'))} · all numbers {printable(str(out / 'audit.json'))}")
     return "\n".join(lines)
 
 
-def judge_sources(audit: Audit) -> list[str]:
-    """Sources of judges, in the order of the estimates."""
-    return list(dict.fromkeys(e.source for e in audit if e.statistic == "n_verdicts"))
-
-
 def _wrapped(label: str, text: str) -> Iterator[str]:
-    import textwrap
-
     for position, line in enumerate(textwrap.wrap(printable(text), 110)):
         yield f"{label if position == 0 else '':<8}{line}"
 
@@ -67,6 +66,8 @@ def _row(label: str, estimate: Estimate | None, after: str = "") -> Iterator[str
 
 
 def _about_judge(audit: Audit, judge: str) -> Iterator[str]:
+    if not audit.data.has_reference:
+        yield from textwrap.wrap(NO_STATEMENT, 118)
     level = f"{100 * audit.declarations.confidence_level:g} %"
     n_clusters = audit.get(f"n_clusters/{_in_id(judge)}")
     of = "this judge" if judge == "judge" else printable(judge)
@@ -88,10 +89,14 @@ def rows_of_judge(audit: Audit, judge: str) -> Iterator[str]:
     negative, positive = printable(levels[0]), printable(levels[-1])
     false_accept, false_reject = audit.get(f"false_accept_rate/{source}"), audit.get(f"false_reject_rate/{source}")
     yield from _row(
-        f"accepts what is {negative}"[:_WIDTH], false_accept, events_text(false_accept) if false_accept else ""
+        f"false accepts: {negative} called {positive}"[:_WIDTH],
+        false_accept,
+        events_text(false_accept) if false_accept else "",
     )
     yield from _row(
-        f"rejects what is {positive}"[:_WIDTH], false_reject, events_text(false_reject) if false_reject else ""
+        f"false rejects: {positive} called {negative}"[:_WIDTH],
+        false_reject,
+        events_text(false_reject) if false_reject else "",
     )
     yield from _row("agrees with the reference", audit.get(f"observed_agreement/{source}"))
     yield from _row("κ, agreement beyond chance", audit.get(f"cohen_kappa/{source}"))
@@ -125,16 +130,26 @@ def _lines_row(audit: Audit, source: str) -> Iterator[str]:
     )
 
 
-def _cannot(audit: Audit) -> Sequence[str]:
-    reading = audit.declarations.reading
-    lines = []
-    if not audit.data.has_reference:
-        lines.append(
-            "  how often it errs: no reference labels                → label a sample of responses, then --labels FILE"
-        )
-    if "conditions" not in reading:
-        lines.append("  whether the wording matters, or a rerun agrees: one condition → judge the same responses again")
-    return ["What you cannot say, and what would let you", *lines] if lines else []
+def _cannot(audit: Audit) -> Iterator[str]:
+    found = cannot_say(audit)
+    if found:
+        yield "What you cannot say, and what would let you"
+    for question, collect in found:
+        yield f"  {question}"
+        yield f"    → {collect}"
+
+
+def _not_about_judge(audit: Audit) -> Iterator[str]:
+    """What describes the bank or the checklist, beside its value on reference labels."""
+    judge = judge_sources(audit)[0]
+    bank = bank_line(audit, judge)
+    borrowed = [text for title, text in reporting_lines(audit) if title == "Borrowed coefficients"]
+    if not borrowed:
+        return
+    yield "What these data describe that is not the judge"
+    for text in (bank, *borrowed):
+        yield from (f"  {line}" for line in textwrap.wrap(printable(text), 110))
+    yield ""
 
 
 def explanation(audit: Audit, spec_toml: str) -> str:

@@ -21,6 +21,10 @@ FEW_CLUSTERS_WITH_EVENT = 5
 """Below this many clusters with an event (or with a non-event) a rate's design effect cannot be estimated."""
 ASSUMED_ICC = 0.02
 """Intraclass correlation that floors the design effect of a rate with few events."""
+LEAST_EFFECTIVE_UNITS = 1.1
+"""Below this many effective clusters a t quantile says nothing (it is 10^12 at 1.1)."""
+_NEGLIGIBLE = 1e-12
+_CONSTANT = "the value is the same whichever cluster is left out: that says nothing of its error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,17 @@ class Sample:
         fewest = min(np.count_nonzero(self.events), np.count_nonzero(non_events))
         return bool(fewest < FEW_CLUSTERS_WITH_EVENT)
 
+    @cached_property
+    def is_constant(self) -> bool:
+        """Leaving a cluster out never moves the value, up to rounding."""
+        return bool(np.ptp(self.left_out) <= _NEGLIGIBLE * max(1.0, abs(self.value)))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """What the statistic can be: its scale's domain, and no less than -1 for a coefficient of agreement."""
+        least, most = self.scale.domain
+        return (least if self.ceiling is None else max(least, -1.0)), most
+
     def obstacle(self) -> str:
         """Why no cluster interval can be given, or nothing."""
         if self.n_units < 2:
@@ -112,7 +127,7 @@ class Sample:
         broken = np.flatnonzero(~np.isfinite(self.left_out))
         if len(broken):
             return f'undefined without cluster "{self.names[broken[0]]}"' + (
-                f" (and without {len(broken) - 1} others)" if len(broken) > 1 else ""
+                f" (and without {len(broken) - 1} more)" if len(broken) > 1 else ""
             )
         return ""
 
@@ -168,6 +183,20 @@ def _rate_ends(sample: Sample, ends: tuple[float, float], method: str, **more: f
     return replace(Interval(low, high, method), **more)  # type: ignore[arg-type]
 
 
+def _bounded(sample: Sample, interval: Interval) -> Interval:
+    """Ends cut at the statistic's bounds, which is said; none where an end is infinite."""
+    if interval.low is None or interval.high is None:
+        return interval
+    least, most = sample.bounds
+    low, high = max(interval.low, least), min(interval.high, most)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return withheld(interval.method, "unbounded: the clusters are too few or too unequal")
+    said = [interval.reason] if interval.reason else []
+    said += [f"lower end cut at {least:g}"] if low > interval.low else []
+    said += [f"upper end cut at {most:g}"] if high < interval.high else []
+    return replace(interval, low=low, high=high, reason="; ".join(said))
+
+
 def _needs_rate(method: str) -> Interval:
     return withheld(method, f"{method} is for shares of counted events; this statistic is none")
 
@@ -210,12 +239,13 @@ def korn_graubard(sample: Sample, level: float) -> Interval:
     effective = trials / deff * correction**2
     share = float(sample.events.sum()) / trials
     low, high = clopper_pearson(np.asarray(share * effective), np.asarray(effective), level)
+    why = "few events" if sample.has_few_events else "the same share whichever cluster is left out"
     said = "" if deff > floor else f", design effect floored at ICC {ASSUMED_ICC:g}"
     return _rate_ends(
         sample,
         (float(low), float(high)),
         "korn_graubard",
-        reason=f"few events: Clopper–Pearson at {effective:.0f} effective trials{said}",
+        reason=f"{why}: Clopper–Pearson at {effective:.0f} effective trials{said}",
         df=df,
     )
 
@@ -224,13 +254,18 @@ def jackknife_t(sample: Sample, level: float, scale: Scale) -> Interval:
     """Delete-one-cluster jackknife t on a scale, df = G* - 1.
 
     Where the value or a leave-one-out value lies outside the scale's domain, the raw standard error times the scale's
-    derivative is used, and where that fails too the raw scale itself.
+    derivative is used, and where that fails too the raw scale itself. A value that no left-out cluster moves has no
+    interval: a width of zero would read as certainty.
     """
     method = "jackknife_t" if scale is IDENTITY else "jackknife_t_scaled"
     obstacle = sample.obstacle()
     raw = sample.std_error
     if obstacle or raw is None:
         return withheld(method, obstacle)
+    if sample.is_constant:
+        return withheld(method, _CONSTANT)
+    if sample.effective_units < LEAST_EFFECTIVE_UNITS:
+        return withheld(method, f"{sample.effective_units:.3f} effective clusters: one holds nearly everything")
     df = sample.effective_units - 1
     middle, values = float(scale.forward(np.asarray(sample.value))), scale.forward(sample.left_out)
     spread = jackknife_std_error(values)
@@ -240,7 +275,7 @@ def jackknife_t(sample: Sample, level: float, scale: Scale) -> Interval:
         return jackknife_t(sample, level, IDENTITY)
     half = t_quantile(_upper(level), df) * spread
     low, high = (float(scale.inverse(np.asarray(end))) for end in (middle - half, middle + half))
-    return Interval(low, high, method, scale=scale.name, df=df)
+    return _bounded(sample, Interval(low, high, method, scale=scale.name, df=df))
 
 
 def perfect_agreement(sample: Sample, level: float) -> Interval:
@@ -259,7 +294,7 @@ def perfect_agreement(sample: Sample, level: float) -> Interval:
 
 def default(sample: Sample, level: float) -> Interval:
     """The method with the best measured coverage for this kind of statistic."""
-    if sample.has_few_events:
+    if sample.has_few_events or (sample.events is not None and not sample.obstacle() and sample.is_constant):
         return korn_graubard(sample, level)
     if sample.ceiling is not None and sample.value == 1.0:
         return perfect_agreement(sample, level)
@@ -274,6 +309,10 @@ def _weighted_quantiles(values: Array, probabilities: Array, at: tuple[float, fl
     return low, high
 
 
+def _left_out(lost: int, sample: Sample) -> str:
+    return f"{lost} of {len(sample.replicates)} replicates undefined and left out" if lost else ""
+
+
 def percentile(sample: Sample, level: float) -> Interval:
     """Percentile bootstrap over clusters (Efron 1979), linear quantiles; undefined replicates are counted and left out."""
     if obstacle := sample.obstacle():
@@ -282,8 +321,7 @@ def percentile(sample: Sample, level: float) -> Interval:
     defined = values[np.isfinite(values)]
     lost = len(values) - len(defined)
     low, high = np.quantile(defined, [1 - _upper(level), _upper(level)])
-    reason = f"{lost} of {len(values)} replicates undefined and left out" if lost else ""
-    return Interval(float(low), float(high), "percentile", reason)
+    return Interval(float(low), float(high), "percentile", _left_out(lost, sample))
 
 
 def exact_bootstrap(sample: Sample, level: float) -> Interval:
@@ -298,7 +336,7 @@ def exact_bootstrap(sample: Sample, level: float) -> Interval:
     share = probabilities[kept] / probabilities[kept].sum()
     low, high = _weighted_quantiles(values[kept], share, (1 - _upper(level), _upper(level)))
     lost = float(probabilities[~kept].sum())
-    return Interval(low, high, "exact", f"{lost:.2%} of the resamples undefined and left out" if lost else "")
+    return Interval(low, high, "exact", f"{lost:.2g} of the resamples undefined and left out" if lost else "")
 
 
 def bca(sample: Sample, level: float) -> Interval:
@@ -318,7 +356,7 @@ def bca(sample: Sample, level: float) -> Interval:
         z = z0 + float(special.ndtri(probability))
         ends.append(float(special.ndtr(z0 + z / (1 - acceleration * z))))
     low, high = np.quantile(values, ends)
-    return Interval(float(low), float(high), "bca")
+    return Interval(float(low), float(high), "bca", _left_out(len(sample.replicates) - len(values), sample))
 
 
 def bootstrap_t(sample: Sample, level: float) -> Interval:
@@ -326,7 +364,7 @@ def bootstrap_t(sample: Sample, level: float) -> Interval:
     if obstacle := sample.obstacle():
         return withheld("bootstrap_t", obstacle)
     std_error = sample.std_error
-    if not std_error:
+    if not std_error or sample.is_constant:
         return withheld("bootstrap_t", "bootstrap_t needs a value that moves when clusters are left out")
     weights = sample.weights(sample.n_units)
     ratios = []
@@ -334,21 +372,25 @@ def bootstrap_t(sample: Sample, level: float) -> Interval:
     for start in range(0, len(weights), step):
         drawn = weights[start : start + step]
         totals = resample(drawn, sample.tallies)
-        without = sample.measure(totals[:, None] - sample.tallies[None])
+        is_drawn = (drawn > 0).reshape(*drawn.shape, *(1,) * (sample.tallies.ndim - 1))
+        without = sample.measure(totals[:, None] - is_drawn * sample.tallies)
         mean = np.sum(drawn * without, axis=1, keepdims=True) / sample.n_units
         inner = np.sqrt((sample.n_units - 1) / sample.n_units * (drawn * (without - mean) ** 2).sum(axis=1))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios.append((sample.measure(totals) - sample.value) / inner)
+        inner[inner <= _NEGLIGIBLE * max(1.0, abs(sample.value))] = np.nan
+        ratios.append((sample.measure(totals) - sample.value) / inner)
     t = np.concatenate(ratios)
     defined = t[np.isfinite(t)]
+    if not len(defined) or np.ptp(defined) <= _NEGLIGIBLE:
+        return withheld("bootstrap_t", "bootstrap_t needs three or more clusters that differ")
     lost = len(t) - len(defined)
     low, high = np.quantile(defined, [1 - _upper(level), _upper(level)])
-    return Interval(
+    found = Interval(
         sample.value - float(high) * std_error,
         sample.value - float(low) * std_error,
         "bootstrap_t",
         f"{lost} of {len(t)} replicates without a standard error and left out" if lost else "",
     )
+    return _bounded(sample, found)
 
 
 def cr2_variance(events: Array, sizes: Array) -> tuple[float, float]:
@@ -370,9 +412,11 @@ def cr2_t(sample: Sample, level: float) -> Interval:
         return withheld("cr2_t", "cr2_t is for means and shares; this statistic is none")
     if sample.n_units < 2:
         return withheld("cr2_t", sample.obstacle())
+    if sample.is_constant:
+        return withheld("cr2_t", _CONSTANT)
     variance, df = cr2_variance(sample.events, sample.sizes)
     half = t_quantile(_upper(level), df) * math.sqrt(variance)
-    return Interval(sample.value - half, sample.value + half, "cr2_t", df=df)
+    return _bounded(sample, Interval(sample.value - half, sample.value + half, "cr2_t", df=df))
 
 
 METHODS: dict[str, Callable[[Sample, float], Interval]] = {

@@ -185,7 +185,7 @@ def _rated(reading: Reading, scale: Scale, relation: str) -> str:
 
 
 def _check_key(table: VerdictTable) -> None:
-    bits = " + ".join(f"bit_count(present_{word})" for word in range(table.n_words))
+    bits = " + ".join(f"bit_count(present_{word})::INTEGER" for word in range(table.n_words))
     engine = table.engine
     doubled, torn = engine.one(
         f"SELECT count(*) FILTER (n <> {bits}), count(*) FILTER (cluster <> other_cluster) FROM {table.rated}"
