@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from evenhand.audits.evidence import Evidence
+from evenhand.stats.arrays import binned
 
 FEW_CLUSTERS = 8
 """Below this many clusters an interval rests on too little to be relied on; it is said."""
@@ -38,22 +39,22 @@ def warnings(evidence: Evidence, who: str) -> Iterator[str]:
         yield "one cluster: standard errors and intervals are undefined; collect responses to other questions"
     elif used < FEW_CLUSTERS:
         yield f"{used} clusters are few: intervals are wide and rest on {used - 1} degrees of freedom at most"
-    if not evidence.has_reference:
-        yield (
-            "no reference labels and no varied condition of the judge: no statement about the judge can be made from "
-            "these data. Collect reference labels for a sample of responses, or judge them again under other wordings"
-        )
-        return
     yield from _constant_labels(evidence, who)
 
 
 def _constant_labels(evidence: Evidence, who: str) -> Iterator[str]:
     if len(evidence.criteria) < 2:
         return
-    tables = evidence.cells.paired.tables_by_criterion().sum(axis=0)
-    for side, axis in (("reference", 2), (who, 1)):
-        constant = np.count_nonzero(tables.sum(axis=axis), axis=1) == 1
+    cells = evidence.cells.paired if evidence.has_reference else evidence.cells.judged
+    sides = [(who, cells.judge)] + ([("the reference", cells.reference)] if evidence.has_reference else [])
+    for side, label in sides:
+        seen = binned(
+            cells.criterion * evidence.scale.size + label, cells.count, (len(evidence.criteria), evidence.scale.size)
+        )
+        constant = np.count_nonzero(seen, axis=1) == 1
         names = [name for name, flat in zip(evidence.criteria, constant, strict=True) if flat]
         if names:
             listed = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-            yield f"{side} uses one label only on {len(names)} criteria ({listed}): kappa and phi are undefined there"
+            lost = "kappa and phi are" if evidence.has_reference else "item-total correlation is"
+            count = "criterion" if len(names) == 1 else "criteria"
+            yield f"{side} uses one label only on {len(names)} {count} ({listed}): kept in every total; {lost} undefined there"

@@ -79,6 +79,14 @@ def _mean_correlation(n_criteria: int, totals: Array) -> Measure:
     return lambda packed: of.mean_intercriterion_correlation(unpack_products(packed, n_criteria), pairs)
 
 
+def _alpha(n_criteria: int, _totals: Array) -> Measure:
+    return lambda packed: of.cronbach_alpha(unpack_products(packed, n_criteria))
+
+
+def _correlation_with_rest(n_criteria: int, position: int, packed: Array) -> Array:
+    return of.item_total_correlation(unpack_products(packed, n_criteria))[..., position]
+
+
 _NO_VARIANCE = "totals do not vary: every response has the same total, or there is one response or one criterion"
 
 
@@ -95,6 +103,25 @@ def _declared(n_criteria: int, cuts: tuple[float, ...]) -> Iterator[_Borrowed]:
     yield _Borrowed("kr20", _moments, _of_moments(partial(of.kr20, variance="n")), LOG_ONE_MINUS, consistency,
         "internal consistency (KR-20) of {side} over the checklist's lines, both variances with 1/n: Cronbach's alpha",
         _NO_VARIANCE, {"variance": "n"})  # fmt: skip
+    yield _Borrowed(
+        "cronbach_alpha",
+        _products,
+        partial(_alpha, n_criteria),
+        LOG_ONE_MINUS,
+        consistency,
+        "internal consistency (Cronbach's alpha) of {side} over the checklist's lines: kr20[variance=n] on 0/1 verdicts",
+        _NO_VARIANCE,
+    )
+    yield _Borrowed(
+        "kr21",
+        _moments,
+        _of_moments(partial(of.kr21, variance="n")),
+        LOG_ONE_MINUS,
+        consistency,
+        "KR-21 of {side}: KR-20 as if every line were equally hard, both variances with 1/n",
+        _NO_VARIANCE,
+        {"variance": "n"},
+    )
     yield _Borrowed("mean_intercriterion_correlation", _products, partial(_mean_correlation, n_criteria), ATANH, consistency,
         "mean correlation between two criteria of {side}, over the pairs that vary", "no pair of criteria varies")  # fmt: skip
     yield _Borrowed("beta_binomial_reliability", _histogram, _of_fit(strong.beta_binomial_reliability), LOG_ONE_MINUS, consistency,
@@ -136,6 +163,8 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
                 continue
             yield from _beside_reference(evidence, group, one, params)
         yield from _fit_estimates(evidence, group, params)
+        if patterns.n_units * group.n_criteria**2 <= MOST_PRODUCT_CELLS:
+            yield from _item_total(evidence, group, params)
 
 
 def _checklist(evidence: Evidence, group: CompleteResponses) -> str:
@@ -246,6 +275,33 @@ def _fit_estimates(evidence: Evidence, group: CompleteResponses, params: Mapping
                 n_clusters=int(np.count_nonzero(group.sizes)), params={"quantity": quantity, **params},
                 estimand=f"{quantity} of the beta-binomial fit to the totals of {words}, cells pooled from the left to expect 5{alone}",
             )  # fmt: skip
+
+
+def _item_total(evidence: Evidence, group: CompleteResponses, params: Mapping[str, Param]) -> Iterator[Estimate]:
+    """Each criterion against the total of the others, on the judge's verdicts and on the reference's."""
+    k = group.n_criteria
+    for side, source, words in sides(evidence):
+        packed = group.packed_products(group.values(side))
+        for position, criterion in enumerate(evidence.criteria[at] for at in group.criteria):
+            yield assess(
+                evidence,
+                Statistic(
+                    "item_total_correlation",
+                    partial(_correlation_with_rest, k, position),
+                    ATANH,
+                    "checklist",
+                    f"correlation of this criterion with the total of the others in {words}",
+                    "response",
+                    counted=False,
+                ),
+                packed,
+                undefined=f"{words} are constant on this criterion, or on the total of the others",
+                source=source,
+                n_excluded=_n_excluded(group),
+                n_clusters=evidence.counts.get("complete"),
+                sizes=group.sizes,
+                params={"criterion": criterion, **params},
+            )
 
 
 def _parameter(name: str, counts: Array) -> Array:

@@ -1,5 +1,6 @@
 """The tables of an audit: what a report draws from, beside the estimates."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -7,6 +8,8 @@ import numpy as np
 from evenhand.audits import lines
 from evenhand.audits.evidence import Evidence
 from evenhand.results import Table
+from evenhand.stats.strong_true_score import fit_beta_binomial, livingston_lewis
+from evenhand.tally.moments import Side, complete_responses
 
 
 def tables(evidence: Evidence) -> Iterator[tuple[str, Table]]:
@@ -21,6 +24,8 @@ def tables(evidence: Evidence) -> Iterator[tuple[str, Table]]:
         yield f"lines/{name}", lines.table(evidence)
     if evidence.patterns is not None:
         yield f"totals/{name}", _totals(evidence)
+        if evidence.cuts and len(evidence.criteria) > 1:
+            yield f"decomposition/{name}", _decomposition(evidence)
 
 
 def _levels(evidence: Evidence) -> Table:
@@ -59,3 +64,26 @@ def _totals(evidence: Evidence) -> Table:
     joint = patterns.by_unit(kinds, size * size, patterns.is_judged & patterns.is_referred).sum(axis=0).astype(int)
     rows = [(int(at // size), int(at % size), int(joint[at])) for at in np.flatnonzero(joint)]
     return Table(columns=("reference_total", "judge_total", "n"), rows=tuple(rows))
+
+
+def _decomposition(evidence: Evidence) -> Table:
+    """A_J - LL_J = (1 - LL_G) - (1 - A_J) - (LL_J - LL_G), exactly, at each cut (Zhu 2026, section 4).
+
+    ``line_sampling`` is what Livingston-Lewis charges an error-free scorer, ``judge_error`` the judge's wrong decisions.
+    """
+    columns = ("cut", "accuracy_minus_livingston_lewis", "line_sampling", "judge_error", "judge_minus_reference")
+    if evidence.patterns is None:
+        return Table(columns=columns, rows=())
+    groups = complete_responses(evidence.patterns, needs_reference=True)
+    rows = []
+    for cut in evidence.cuts if len(groups) == 1 else ():
+        sides: tuple[Side, Side] = ("judge", "reference")
+        of_judge, of_reference = (
+            float(livingston_lewis(fit_beta_binomial(groups[0].histogram(side).sum(axis=0)), cut).accuracy)
+            for side in sides
+        )
+        passes = [groups[0].values(side).sum(axis=1) >= cut for side in sides]
+        count = evidence.patterns.count[groups[0].kept]
+        accuracy = float(count[passes[0] == passes[1]].sum() / count.sum())
+        rows.append((cut, accuracy - of_judge, 1 - of_reference, 1 - accuracy, of_judge - of_reference))
+    return Table(columns=columns, rows=tuple(row for row in rows if all(map(math.isfinite, row))))

@@ -140,6 +140,19 @@ def mean_intercriterion_correlation(cross: CrossProducts, pairs: NDArray[np.bool
     return ratio(np.where(pairs, correlation, 0.0).sum(axis=(-2, -1)), pairs.sum(axis=(-2, -1)))
 
 
+def item_total_correlation(cross: CrossProducts) -> Array:
+    """Correlation of each criterion with the total of the others (corrected item-total correlation), (..., K).
+
+    NaN for a criterion that does not vary, or whose others' total does not. Henrysson (1963), Psychometrika 28.
+    """
+    spread = _covariation(cross)
+    own = np.diagonal(spread, axis1=-2, axis2=-1)
+    with_total = spread.sum(axis=-1)
+    rest = spread.sum(axis=(-2, -1))[..., None] - 2 * with_total + own
+    scale = np.sqrt(np.maximum(own, 0.0)) * np.sqrt(np.maximum(rest, 0.0))
+    return np.clip(ratio(with_total - own, scale), -1.0, 1.0)
+
+
 def standardized_alpha(mean_correlation: Array, n_criteria: int) -> Array:
     """Alpha of standardised criteria, K r / (1 + (K-1) r), from their mean correlation r; shape of r.
 
