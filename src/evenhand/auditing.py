@@ -9,7 +9,7 @@ from pathlib import Path
 from evenhand.audits import accounting, tables
 from evenhand.audits.checklist import checklist
 from evenhand.audits.evidence import Evidence, IntervalPlan
-from evenhand.audits.registry import all_estimates
+from evenhand.audits.registry import all_estimates, estimates_of_raters
 from evenhand.errors import RequestError, quoted
 from evenhand.importers.files import read_file
 from evenhand.importers.frames import as_frame, read_frame
@@ -17,6 +17,7 @@ from evenhand.results import Audit, Data, Declarations, Estimate, SourceFile, Ta
 from evenhand.stats.intervals import METHODS
 from evenhand.tally.cells import tally_cells
 from evenhand.tally.patterns import tally_patterns
+from evenhand.tally.ratings import tally_ratings
 from evenhand.tally.rows import fetch_rows
 from evenhand.tally.support import tally_support
 from evenhand.verdicts.engine import Engine
@@ -91,6 +92,10 @@ def run_audit(
         say(f"estimating {reading.raters[rater]}")
         estimates += list(all_estimates(one))
         found |= dict(tables.tables(one))
+    ratings = tally_ratings(table, with_reference=len(evidence) == 1 and reading.has_reference)
+    if ratings is not None:
+        say("raters together")
+        estimates += list(estimates_of_raters(evidence[0], ratings))
     audit = _assemble(table, evidence, estimates, found)
     return Session(reading.spec, reading, table, audit, tuple(evidence))
 
@@ -128,23 +133,17 @@ def _source_name(rater: str) -> str:
 
 
 def _cluster_names(table: VerdictTable) -> tuple[str, ...]:
-    found = table.engine.rows(
-        f"SELECT DISTINCT c.cluster, s.cluster FROM {table.relation} c JOIN {table.reading.relation} s "
-        "ON s.response = c.response AND s.criterion = c.criterion AND s.rater = c.rater AND s.condition = c.condition ORDER BY 1"
-    )
+    found = table.engine.rows(f"SELECT DISTINCT cluster, cluster_id FROM {table.relation} ORDER BY cluster")
     return tuple(str(name) for _, name in found)
 
 
 def _counts(table: VerdictTable, rater: int) -> dict[str, int]:
     """Responses and clusters in the populations that statistics share."""
-    q, engine = table.scale.size, table.engine
-    used = f"judge < {q}" + (f" AND reference < {q}" if table.reading.has_reference else "")
-    slots, judged, paired, referred, complete, responses, whole = engine.one(
-        "SELECT count(DISTINCT cluster), count(DISTINCT cluster) FILTER (j > 0), count(DISTINCT cluster) FILTER (u > 0), "
-        "count(DISTINCT cluster) FILTER (r = n), count(DISTINCT cluster) FILTER (u = n), count(*), count(*) FILTER (u = n) "
-        f"FROM (SELECT cluster, count(*) AS n, count(*) FILTER (judge < {q}) AS j, count(*) FILTER (reference < {q}) AS r, "
-        f"count(*) FILTER ({used}) AS u FROM {table.relation} WHERE rater = ? GROUP BY cluster, response, condition)",
-        [rater],
+    used = "n_paired" if table.reading.has_reference else "n_judged"
+    tests = ("true", "n_judged > 0", f"{used} > 0", "n_referred = n", f"{used} = n")
+    clusters = ", ".join(f"count(DISTINCT cluster) FILTER ({test})" for test in tests)
+    slots, judged, paired, referred, complete, responses, whole = table.engine.one(
+        f"SELECT {clusters}, count(*), count(*) FILTER ({used} = n) FROM {table.rated} WHERE rater = ?", [rater]
     )
     counts = {"responses": responses, "responses_used": whole, "clusters": slots, "clusters_used": paired}
     if table.units.grouped:

@@ -52,7 +52,8 @@ def _whole(statistic: Statistic, undefined: str, *, by_criterion: bool = False) 
     return _Declared(statistic, lambda table: table, lambda q: np.arange(q * q), undefined, by_criterion)
 
 
-def _diagonal(table: Array) -> Array:
+def diagonal(table: Array) -> Array:
+    """Verdicts on and off the diagonal, (..., q, q) → (..., 2)."""
     agreed = np.trace(table, axis1=-2, axis2=-1)
     return np.stack([agreed, table.sum(axis=(-2, -1)) - agreed], axis=-1)
 
@@ -69,7 +70,7 @@ _OBSERVED = _Declared(
         "share of verdicts on which {judge} gives the reference's label, where both are scored",
         is_rate=True,
     ),
-    _diagonal,
+    diagonal,
     lambda q: np.arange(q * q),
     _NOTHING,
     by_criterion=True,

@@ -55,11 +55,11 @@ class _Borrowed:
 
 
 def _moments(of_: CompleteResponses, side: Side) -> Array:
-    return of_.packed_moments(of_.values(side))
+    return of_.moments(side)
 
 
 def _products(of_: CompleteResponses, side: Side) -> Array:
-    return of_.packed_products(of_.values(side))
+    return of_.products(side)
 
 
 def _histogram(of_: CompleteResponses, side: Side) -> Array:
@@ -281,7 +281,7 @@ def _item_total(evidence: Evidence, group: CompleteResponses, params: Mapping[st
     """Each criterion against the total of the others, on the judge's verdicts and on the reference's."""
     k = group.n_criteria
     for side, source, words in sides(evidence):
-        packed = group.packed_products(group.values(side))
+        packed = group.products(side)
         for position, criterion in enumerate(evidence.criteria[at] for at in group.criteria):
             yield assess(
                 evidence,

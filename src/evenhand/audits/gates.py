@@ -59,7 +59,7 @@ def judge_requirement(audit: Audit, text: str) -> Outcome:
         return Outcome(
             text, "absent", f"absent     {printable(text)}: this audit has no {printable(found['id'])}{hint}"
         )
-    if estimate.estimate is None:
+    if estimate.estimate is None and found["field"] != "n_used":
         return Outcome(text, "undefined", f"undefined  {printable(text)}: {printable(estimate.reason)}")
     verdict, shown = _compare(estimate, found["field"], compare, found["operator"], threshold)
     return Outcome(text, verdict, f"{verdict:<10} {printable(text)}: {shown}")

@@ -141,12 +141,8 @@ def _line_rates(evidence: Evidence, lines: Lines) -> Iterator[Estimate]:
                 )
                 if seen
                 else None,
-                estimand=f"share of the responses to line {_braces(lines.names[at])} on which {words}",
+                estimand=f"share of the responses to line {lines.names[at]} on which {words}",
             )
-
-
-def _braces(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
 
 
 def table(evidence: Evidence) -> Table:

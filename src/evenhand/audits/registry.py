@@ -1,4 +1,4 @@
-"""The families of estimands: every module of this package that has a function ``estimates``."""
+"""The families of estimands: every module of this package that has a function ``estimates`` or ``estimates_of_raters``."""
 
 import importlib
 import pkgutil
@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable, Iterator
 import evenhand.audits
 from evenhand.audits.evidence import Evidence
 from evenhand.results import Estimate
+from evenhand.tally.ratings import Ratings
 
-Family = Callable[[Evidence], Iterable[Estimate]]
+Family = Callable[..., Iterable[Estimate]]
 
 
-def families() -> list[Family]:
-    """The families in the order of their modules' ``ORDER`` (default 50), then of their names."""
+def families(function: str = "estimates") -> list[Family]:
+    """The modules' functions of this name, in the order of their ``ORDER`` (default 50), then of their names."""
     found = []
     for module in pkgutil.iter_modules(evenhand.audits.__path__):
         loaded = importlib.import_module(f"evenhand.audits.{module.name}")
-        family: Family | None = getattr(loaded, "estimates", None)
+        family: Family | None = getattr(loaded, function, None)
         if family is not None and module.name != "registry":
             found.append((getattr(loaded, "ORDER", 50), module.name, family))
     return [family for _, _, family in sorted(found, key=lambda entry: entry[:2])]
@@ -26,3 +27,9 @@ def all_estimates(evidence: Evidence) -> Iterator[Estimate]:
     """Every estimate that one judge's evidence carries."""
     for family in families():
         yield from family(evidence)
+
+
+def estimates_of_raters(evidence: Evidence, ratings: Ratings) -> Iterator[Estimate]:
+    """Every estimate about several raters together; ``evidence`` lends names and the interval plan."""
+    for family in families("estimates_of_raters"):
+        yield from family(evidence, ratings)

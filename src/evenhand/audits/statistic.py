@@ -1,6 +1,7 @@
 """What a statistic declares, and how a declaration and its tallies become an estimate."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -117,15 +118,25 @@ def assess(
         n_clusters=int(active.sum()) if n_clusters is None else n_clusters,
         design_effect=deff,
         describes=describes or statistic.describes,
-        estimand=statistic.estimand.format(**wording(evidence)),
+        estimand=worded(statistic.estimand, evidence),
     )
 
 
-def wording(evidence: Evidence) -> dict[str, str]:
-    """Names that estimand sentences may use."""
+_PLACEHOLDER = re.compile(r"\{(judge|negative|positive)\}")
+
+
+def fill(estimand: str, evidence: Evidence) -> str:
+    """An estimand sentence with its {judge}, {negative} and {positive}; other braces are text of the data."""
     levels = evidence.scale.levels
     judge = "the judge" if evidence.is_sole_judge else f"the judge {evidence.source}"
-    return {"judge": judge, "negative": levels[0], "positive": levels[-1]}
+    words = {"judge": judge, "negative": levels[0], "positive": levels[-1]}
+    return _PLACEHOLDER.sub(lambda found: words[found[1]], estimand)
+
+
+def worded(sentence: str, evidence: Evidence) -> str:
+    """A sentence with its names filled in; braces that come from data stay as they are."""
+    words = wording(evidence)
+    return re.sub(r"\{(\w+)\}", lambda found: words.get(found[1], found[0]), sentence)
 
 
 def _ceiling(statistic: Statistic, tallies: Array) -> float | None:
@@ -214,5 +225,5 @@ def exact(
         n_clusters=n_clusters,
         design_effect=None,
         describes=describes,
-        estimand=estimand.format(**wording(evidence)),
+        estimand=worded(estimand, evidence),
     )

@@ -1,12 +1,13 @@
 """Moments of complete responses: what internal consistency and strong true scores need, one vector a unit."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.stats.arrays import Array, binned
+from evenhand.stats.arrays import Array, Counts, binned
 from evenhand.stats.internal_consistency import CrossProducts, Moments
 from evenhand.tally.patterns import Patterns
 
@@ -28,6 +29,7 @@ class CompleteResponses:
     patterns: Patterns
     kept: NDArray[np.bool_]
     criteria: NDArray[np.intp]
+    _packed: dict[str, Array] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n_criteria(self) -> int:
@@ -47,6 +49,14 @@ class CompleteResponses:
         """(P', K) where judge and reference differ."""
         differ: NDArray[np.bool_] = self.values("judge") != self.values("reference")
         return differ
+
+    def moments(self, side: Side) -> Array:
+        """Packed moments of one side, made once."""
+        return self._once(f"moments of {side}", lambda: self.packed_moments(self.values(side)))
+
+    def products(self, side: Side) -> Array:
+        """Packed cross products of one side, made once."""
+        return self._once(f"products of {side}", lambda: self.packed_products(self.values(side)))
 
     def packed_moments(self, values: NDArray[np.bool_]) -> Array:
         """(U, K+2): responses, sum of each criterion, sum of squared totals."""
@@ -69,16 +79,22 @@ class CompleteResponses:
 
     def histogram(self, side: Side) -> Array:
         """(U, K+1) responses with each total."""
-        total = self.values(side).sum(axis=1)
-        code = self.patterns.unit[self.kept] * (self.n_criteria + 1) + total
-        return binned(code, self.patterns.count[self.kept], (self.patterns.n_units, self.n_criteria + 1))
+        return self.patterns.by_unit(self._total(side), self.n_criteria + 1, self.kept)
 
     def joint_histogram(self) -> Array:
         """(U, (K+1)²) responses with each pair of reference total and judge total."""
         size = self.n_criteria + 1
-        pair = self.values("reference").sum(axis=1) * size + self.values("judge").sum(axis=1)
-        code = self.patterns.unit[self.kept] * (size * size) + pair
-        return binned(code, self.patterns.count[self.kept], (self.patterns.n_units, size * size))
+        pair = self._total("reference") * size + self._total("judge")
+        return self.patterns.by_unit(pair, size * size, self.kept)
+
+    def _total(self, side: Side) -> Counts:
+        """(P,) criteria met; in a complete response no criterion outside ``criteria`` is."""
+        return self.patterns.judge_total if side == "judge" else self.patterns.reference_total
+
+    def _once(self, name: str, make: Callable[[], Array]) -> Array:
+        if name not in self._packed:
+            self._packed[name] = make()
+        return self._packed[name]
 
     def _sum(self, rows: Array) -> Array:
         """(U, m) weighted sums of (P', m) rows by unit."""
@@ -93,15 +109,22 @@ def complete_responses(patterns: Patterns, *, needs_reference: bool) -> list[Com
     present = patterns.masks["present"][complete]
     if not len(present):
         return []
-    masks, group = np.unique(present, axis=0, return_inverse=True)
-    group = group.ravel()
-    found = []
-    for number in range(len(masks)):
+    bits, found = patterns.bits("present"), []
+    group = _numbered(present)
+    for number in range(int(group.max()) + 1):
         kept = np.zeros(len(complete), dtype=np.bool_)
         kept[np.flatnonzero(complete)[group == number]] = True
-        criteria = np.flatnonzero(patterns.bits("present")[int(np.flatnonzero(kept)[0])])
-        found.append(CompleteResponses(patterns, kept, criteria))
+        found.append(CompleteResponses(patterns, kept, np.flatnonzero(bits[kept.argmax()])))
     return sorted(found, key=lambda one: -float(one.sizes.sum()))
+
+
+def _numbered(rows: Counts) -> NDArray[np.intp]:
+    """(P,) number of each of (P, W) rows among the distinct ones in order; columns in turn, as unique(axis=0) is slow."""
+    number = np.zeros(len(rows), dtype=np.intp)
+    for column in rows.T:
+        values, code = np.unique(column, return_inverse=True)
+        number = np.unique(number * len(values) + code, return_inverse=True)[1]
+    return number
 
 
 def unpack_moments(packed: Array) -> Moments:

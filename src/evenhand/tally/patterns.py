@@ -31,9 +31,10 @@ class Patterns:
 
     def bits(self, mask: str) -> NDArray[np.bool_]:
         """(P, K) one column a criterion."""
-        positions = np.arange(self.n_criteria)
-        bits: NDArray[np.bool_] = (self.masks[mask][:, positions // WORD] >> (positions % WORD)) & 1 == 1
-        return bits
+        words = np.ascontiguousarray(self.masks[mask], dtype="<i8")
+        width = min(WORD, self.n_criteria)
+        bits = np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1, count=width, bitorder="little")
+        return bits.reshape(len(words), words.shape[1] * width)[:, : self.n_criteria].view(np.bool_)
 
     def _size(self, mask: str) -> Counts:
         size: Counts = np.bitwise_count(self.masks[mask]).sum(axis=1).astype(np.int64)

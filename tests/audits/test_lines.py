@@ -1,0 +1,151 @@
+import csv
+from collections import Counter
+from importlib.resources import files
+
+import polars as pl
+import pytest
+
+import evenhand
+from evenhand.api import AuditResult
+from evenhand.audits.lines import MOST_LINE_ESTIMATES
+
+BANK = files("evenhand.data") / "zhu_bank.csv"
+
+
+@pytest.fixture(scope="module")
+def bank() -> AuditResult:
+    return evenhand.audit(str(BANK), criteria="per-cluster", blank="unparsed")
+
+
+@pytest.fixture(scope="module")
+def counted() -> dict[str, Counter[str]]:
+    """Line → reference and judge label together → responses."""
+    found: dict[str, Counter[str]] = {}
+    with BANK.open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            for k in range(1, 11):
+                if row[f"judge_{k}"]:
+                    cell = row[f"gold_{k}"] + row[f"judge_{k}"]
+                    found.setdefault(f"{row['cluster_id']}.{k}", Counter())[cell] += 1
+    return found
+
+
+def test_concentration_of_the_bank(bank: AuditResult) -> None:
+    # contract: 25 of 85 in the five worst lines, 34 of 130 lines with errors; CONVENTIONS A.14
+    worst, erring = bank["errors_in_worst_lines[lines=5]/judge"], bank["lines_with_errors/judge"]
+    assert (worst.estimate, worst.events, worst.trials, worst.n_used, worst.unit) == (25, 25, 85, 130, "line")
+    assert (erring.estimate, erring.events, erring.trials) == (34, 34, 130)
+    for one in (worst, erring):
+        assert (one.ci_low, one.ci_high, one.std_error, one.interval_method) == (None, None, None, "none")
+        assert one.reason.startswith("no interval")
+
+
+@pytest.mark.parametrize(
+    ("line", "n", "absent", "accepts", "present", "rejects"),
+    [  # oracles data/zhu_per_line_errors.csv
+        ("11.3", 14, 7, 7, 7, 0),
+        ("0.7", 12, 7, 5, 5, 0),
+        ("13.4", 14, 7, 5, 7, 0),
+        ("7.10", 14, 7, 0, 7, 1),
+        ("10.1", 14, 13, 0, 1, 0),
+    ],
+)
+def test_rates_of_a_line(
+    bank: AuditResult, line: str, n: int, absent: int, accepts: int, present: int, rejects: int
+) -> None:
+    for name, events, trials in (
+        ("error_rate", accepts + rejects, n),
+        ("false_accept_rate", accepts, absent),
+        ("false_reject_rate", rejects, present),
+    ):
+        one = bank[f"{name}[line={line}]/judge"]
+        assert (one.events, one.trials, one.n_used, one.n_clusters) == (events, trials, trials, 1)
+        assert one.estimate == pytest.approx(events / trials, abs=1e-15)
+        assert (one.std_error, one.interval_method) == (None, "clopper_pearson")
+        if not events:
+            # no event in n: 1 - (α/2)^(1/n)
+            assert (one.ci_low, one.ci_high) == pytest.approx((0, 1 - 0.025 ** (1 / trials)), abs=1e-12)
+
+
+def test_every_line_of_the_bank_is_counted(bank: AuditResult, counted: dict[str, Counter[str]]) -> None:
+    lines = bank.audit.of("error_rate", "judge")
+    named = {one.params["line"]: one for one in lines if "line" in one.params}
+    assert set(named) == set(counted)
+    for line, cells in counted.items():
+        assert named[line].events == cells["01"] + cells["10"]
+        assert named[line].trials == cells.total()
+
+
+def test_the_table_of_lines_adds_up(bank: AuditResult) -> None:
+    records = bank.audit.tables["lines/judge"].records()
+    errors = [record["errors"] for record in records]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[:5] == [7, 5, 5, 4, 4]
+    assert sum(errors) == 85
+    assert sum(record["scored"] for record in records) == 1800
+    for record in records:
+        assert record["errors"] == record["false_accepts"] + record["false_rejects"]
+        assert record["scored"] == record["absent"] + record["present"]
+
+
+def test_ties_stand_in_line_order(bank: AuditResult) -> None:
+    records = bank.audit.tables["lines/judge"].records()
+    order = [tuple(map(int, str(record["line"]).split("."))) for record in records if record["errors"] == 4]
+    assert order == sorted(order)
+
+
+def test_shared_criteria_are_the_lines() -> None:
+    data = pl.DataFrame(
+        {
+            "id": ["a", "b", "c"],
+            "gold_x": ["0", "1", "1"],
+            "judge_x": ["1", "1", "0"],
+            "gold_y": ["0", "1", "1"],
+            "judge_y": ["0", "1", ""],
+        }
+    )
+    found = evenhand.audit(data, response="id", reference="gold_{criterion}", judge="judge_{criterion}")
+    assert found["errors_in_worst_lines[lines=5]/judge"].estimate == 2
+    assert found["errors_in_worst_lines[lines=5]/judge"].n_used == 2
+    assert found["lines_with_errors/judge"].estimate == 1
+    # a shared line's rate is its criterion's, with a cluster interval
+    assert not [one for one in found.audit if "line" in one.params]
+    assert found.audit.tables["lines/judge"].rows[0] == ("x", 2, 3, 1, 1, 1, 2)
+
+
+def test_a_single_criterion_has_no_lines() -> None:
+    data = pl.DataFrame({"id": ["a", "b"], "reference": ["0", "1"], "judge": ["1", "1"]})
+    found = evenhand.audit(data, response="id")
+    assert not found.audit.of("lines_with_errors", "judge")
+    assert "lines/judge" not in found.audit.tables
+
+
+def test_names_with_brackets_and_braces_survive() -> None:
+    data = pl.DataFrame(
+        {"id": ["a", "b"], "topic": ["q[1]/{x}", "p=2,%"], "gold_1": ["0", "1"], "gold_2": ["0", "1"],
+         "judge_1": ["1", "1"], "judge_2": ["0", "1"]}
+    )  # fmt: skip
+    found = evenhand.audit(data, response="id", cluster="topic", criteria="per-cluster")
+    one = found["error_rate[line=q%5B1%5D%2F{x}.1]/judge"]
+    assert one.estimate == 1
+    assert "q[1]/{x}.1" in one.estimand
+
+
+def test_lines_of_grouped_clusters_keep_their_own_cluster() -> None:
+    # 2,100 clusters of one response each, resampled in groups: 4,200 lines, of which the worst become estimates
+    n = 2_100
+    data = pl.DataFrame(
+        {
+            "id": [f"r{k}" for k in range(n)],
+            "topic": [f"q{k}" for k in range(n)],
+            **{f"gold_{c}": ["1" if k % 2 else "0" for k in range(n)] for c in (1, 2)},
+            "judge_1": ["1" if k % 2 else "0" for k in range(n)],
+            "judge_2": ["1" if k % 2 or k == 300 else "0" for k in range(n)],
+        }
+    )
+    found = evenhand.audit(data, response="id", cluster="topic", criteria="per-cluster")
+    assert found["lines_with_errors/judge"].estimate == 1
+    assert found["lines_with_errors/judge"].trials == 2 * n
+    assert found["error_rate[line=q300.2]/judge"].estimate == 1
+    assert found.audit.tables["lines/judge"].rows[0][:3] == ("q300.2", 1, 1)
+    assert len([one for one in found.audit.of("error_rate", "judge") if "line" in one.params]) == MOST_LINE_ESTIMATES
