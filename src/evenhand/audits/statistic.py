@@ -118,7 +118,7 @@ def assess(
         n_clusters=int(active.sum()) if n_clusters is None else n_clusters,
         design_effect=deff,
         describes=describes or statistic.describes,
-        estimand=worded(statistic.estimand, evidence),
+        estimand=fill(statistic.estimand, evidence),
     )
 
 
@@ -131,12 +131,6 @@ def fill(estimand: str, evidence: Evidence) -> str:
     judge = "the judge" if evidence.is_sole_judge else f"the judge {evidence.source}"
     words = {"judge": judge, "negative": levels[0], "positive": levels[-1]}
     return _PLACEHOLDER.sub(lambda found: words[found[1]], estimand)
-
-
-def worded(sentence: str, evidence: Evidence) -> str:
-    """A sentence with its names filled in; braces that come from data stay as they are."""
-    words = wording(evidence)
-    return re.sub(r"\{(\w+)\}", lambda found: words.get(found[1], found[0]), sentence)
 
 
 def _ceiling(statistic: Statistic, tallies: Array) -> float | None:
@@ -225,5 +219,5 @@ def exact(
         n_clusters=n_clusters,
         design_effect=None,
         describes=describes,
-        estimand=worded(estimand, evidence),
+        estimand=fill(estimand, evidence),
     )
