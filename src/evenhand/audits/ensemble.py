@@ -160,7 +160,7 @@ def _marks(evidence: Evidence, single: Ratings) -> Array:
 
 
 def _severity(evidence: Evidence, ratings: Ratings) -> Iterator[Estimate]:
-    if evidence.scale.kind == "nominal":
+    if evidence.scale.kind == "nominal" or ratings.n_raters < 3:  # of two raters it is half their mean difference
         return
     single = ratings.repeated()
     sums = severity_sums(_marks(evidence, single), single.unit, single.n_units)
@@ -169,7 +169,7 @@ def _severity(evidence: Evidence, ratings: Ratings) -> Iterator[Estimate]:
             evidence,
             Statistic("rater_severity", rater_severity_of, IDENTITY, "judge" if name != "reference" else "reference",
                 f"mean deviation of {name} from the mean of a unit's ratings: above 0 lenient, below 0 severe", "response", counted=False),
-            sums[:, position], undefined="no unit that it rates is rated by another", source=name if len(ratings.names) > 2 else _role(evidence, name),
+            sums[:, position], undefined="no unit that it rates is rated by another", source=name,
             sizes=sums[:, position, 1], n_excluded=int(ratings.count.sum() - sums[:, position, 1].sum()),
         )  # fmt: skip
 
@@ -177,7 +177,3 @@ def _severity(evidence: Evidence, ratings: Ratings) -> Iterator[Estimate]:
 def rater_severity_of(sums: Array) -> Array:
     """Severity of one rater, (..., 2) → (...)."""
     return rater_severity(sums[..., None, :])[..., 0]
-
-
-def _role(evidence: Evidence, name: str) -> str:
-    return "reference" if name == "reference" else evidence.source
