@@ -70,8 +70,21 @@ def _of_moments(function: Callable[[of.Moments], Array]) -> Callable[[Array], Me
     return lambda _totals: lambda packed: function(unpack_moments(packed))
 
 
-def _of_fit(function: Callable[[strong.BetaBinomial], Array]) -> Callable[[Array], Measure]:
-    return lambda _totals: lambda counts: function(strong.fit_beta_binomial(counts))
+class _Fits:
+    """Beta-binomial fits of histograms, each fitted once: every statistic of a fit asks for the same ones."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[tuple[int, ...], bytes], strong.BetaBinomial] = {}
+
+    def __call__(self, counts: Array) -> strong.BetaBinomial:
+        key = (counts.shape, counts.tobytes())
+        if key not in self._known:
+            self._known[key] = strong.fit_beta_binomial(counts)
+        return self._known[key]
+
+    def measure(self, function: Callable[[strong.BetaBinomial], Array]) -> Callable[[Array], Measure]:
+        """A statistic of the fit as a statistic of histograms."""
+        return lambda _totals: lambda counts: function(self(counts))
 
 
 def _mean_correlation(n_criteria: int, totals: Array) -> Measure:
@@ -90,7 +103,7 @@ def _correlation_with_rest(n_criteria: int, position: int, packed: Array) -> Arr
 _NO_VARIANCE = "totals do not vary: every response has the same total, or there is one response or one criterion"
 
 
-def _declared(n_criteria: int, cuts: tuple[float, ...]) -> Iterator[_Borrowed]:
+def _declared(n_criteria: int, cuts: tuple[float, ...], fits: _Fits) -> Iterator[_Borrowed]:
     """Every borrowed statistic at these cuts."""
     consistency: Describes = "measurement system"
     yield _Borrowed("mean_total", _moments, _of_moments(of.mean_total), IDENTITY, "bank",
@@ -124,7 +137,7 @@ def _declared(n_criteria: int, cuts: tuple[float, ...]) -> Iterator[_Borrowed]:
     )
     yield _Borrowed("mean_intercriterion_correlation", _products, partial(_mean_correlation, n_criteria), ATANH, consistency,
         "mean correlation between two criteria of {side}, over the pairs that vary", "no pair of criteria varies")  # fmt: skip
-    yield _Borrowed("beta_binomial_reliability", _histogram, _of_fit(strong.beta_binomial_reliability), LOG_ONE_MINUS, consistency,
+    yield _Borrowed("beta_binomial_reliability", _histogram, fits.measure(strong.beta_binomial_reliability), LOG_ONE_MINUS, consistency,
         "reliability of the totals of {side} that a beta-binomial fit implies, K/(α+β+K)", "no complete response")  # fmt: skip
     for cut in cuts:
         yield _Borrowed("phi_lambda", _moments, _of_moments(partial(phi_lambda, cut=cut)), LOG_ONE_MINUS, consistency,
@@ -137,7 +150,7 @@ def _declared(n_criteria: int, cuts: tuple[float, ...]) -> Iterator[_Borrowed]:
                 "consistency": f"share of responses that two interchangeable checklists would class alike at {cut:g} criteria met, from {{side}}",
             }[name]
             yield from (
-                _Borrowed(f"livingston_lewis_{name}", _histogram, _of_fit(partial(_classification, cut, method, field_)), LOGIT,
+                _Borrowed(f"livingston_lewis_{name}", _histogram, fits.measure(partial(_classification, cut, method, field_)), LOGIT,
                     "checklist", words + ("" if method == "exact" else "; on the published 400-point grid"), "no complete response",
                     {"cut": cut} | ({} if method == "exact" else {"method": method}))
                 for method in ("exact", "grid400")
@@ -158,11 +171,12 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
     groups = complete_responses(patterns, needs_reference=evidence.has_reference)
     for group in groups[:MOST_CHECKLISTS]:
         params: dict[str, Param] = {} if len(groups) == 1 else {"checklist": _checklist(evidence, group)}
-        for one in _declared(group.n_criteria, evidence.cuts):
+        fits = _Fits()
+        for one in _declared(group.n_criteria, evidence.cuts, fits):
             if one.pack is _products and patterns.n_units * group.n_criteria**2 > MOST_PRODUCT_CELLS:
                 continue
-            yield from _beside_reference(evidence, group, one, params)
-        yield from _fit_estimates(evidence, group, params)
+            yield from _beside_reference(evidence, group, one, params, fits)
+        yield from _fit_estimates(evidence, group, params, fits)
         if patterns.n_units * group.n_criteria**2 <= MOST_PRODUCT_CELLS:
             yield from _item_total(evidence, group, params)
 
@@ -181,7 +195,7 @@ def sides(evidence: Evidence) -> Iterator[tuple[Side, str, str]]:
 
 
 def _beside_reference(
-    evidence: Evidence, group: CompleteResponses, one: _Borrowed, params: Mapping[str, Param]
+    evidence: Evidence, group: CompleteResponses, one: _Borrowed, params: Mapping[str, Param], fits: _Fits
 ) -> Iterator[Estimate]:
     """The value on each side there is, and the difference."""
     packed = {side: one.pack(group, side) for side, _, _ in sides(evidence)}
@@ -210,7 +224,7 @@ def _beside_reference(
             source=source,
             **common,  # type: ignore[arg-type]
         )
-        yield _at_boundary(found, one, packed[side])
+        yield _at_boundary(found, one, packed[side], fits)
     if evidence.has_reference:
         width = packed["judge"].shape[1]
 
@@ -230,11 +244,11 @@ def _beside_reference(
         )
 
 
-def _at_boundary(estimate: Estimate, one: _Borrowed, packed: Array) -> Estimate:
+def _at_boundary(estimate: Estimate, one: _Borrowed, packed: Array, fits: _Fits) -> Estimate:
     """Say where a fit has no interior maximum; its value is that of the limit."""
     if one.pack is not _histogram or estimate.status != "ok":
         return estimate
-    if not bool(strong.fit_beta_binomial(packed.sum(axis=0)).boundary):
+    if not bool(fits(packed.sum(axis=0)).boundary):
         return estimate
     return estimate.model_copy(
         update={"reason": f"boundary: {_LIMIT}" + (f"; {estimate.reason}" if estimate.reason else "")}
@@ -250,16 +264,18 @@ def _n_excluded(group: CompleteResponses) -> int:
     return int(group.patterns.count.sum() - group.sizes.sum())
 
 
-def _fit_estimates(evidence: Evidence, group: CompleteResponses, params: Mapping[str, Param]) -> Iterator[Estimate]:
+def _fit_estimates(
+    evidence: Evidence, group: CompleteResponses, params: Mapping[str, Param], fits: _Fits
+) -> Iterator[Estimate]:
     """Parameters of the beta-binomial and the quality of its fit."""
     for side, source, words in sides(evidence):
         counts = group.histogram(side)
-        fit = strong.fit_beta_binomial(counts.sum(axis=0))
+        fit = fits(counts.sum(axis=0))
         alone = "" if evidence.has_reference else _ALONE
         for name in ("alpha", "beta"):
             yield assess(
                 evidence,
-                Statistic("beta_binomial", partial(_parameter, name), LOG, "bank" if side == "reference" else "measurement system",
+                Statistic("beta_binomial", partial(_parameter, name, fits), LOG, "bank" if side == "reference" else "measurement system",
                     f"{name} of the beta distribution of true proportions fitted to the totals of {words}{alone}", "response", counted=False),
                 counts, undefined=f"boundary: {_LIMIT}" if bool(fit.boundary) else "no complete response", source=source,
                 n_excluded=_n_excluded(group), params={"parameter": name, **params},
@@ -304,7 +320,7 @@ def _item_total(evidence: Evidence, group: CompleteResponses, params: Mapping[st
             )
 
 
-def _parameter(name: str, counts: Array) -> Array:
-    fit = strong.fit_beta_binomial(counts)
+def _parameter(name: str, fits: _Fits, counts: Array) -> Array:
+    fit = fits(counts)
     value = fit.alpha if name == "alpha" else fit.beta
     return np.where(fit.boundary, np.nan, value)
