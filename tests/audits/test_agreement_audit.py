@@ -277,7 +277,12 @@ def test_every_method_gives_ends_that_can_be_saved(method: str) -> None:
     loaded = type(found.audit).model_validate_json(found.audit.to_json())
     limits = {"leniency": -1, "cohen_kappa": -1, "phi": -1, "scott_pi": -1, "gwet_ac1": -1, "brennan_prediger": -1}
     for one in loaded:
-        if one.ci_low is not None and one.ci_high is not None and one.source == "judge" and not one.statistic.startswith("n_"):
+        if (
+            one.ci_low is not None
+            and one.ci_high is not None
+            and one.source == "judge"
+            and not one.statistic.startswith("n_")
+        ):
             assert limits.get(one.statistic, 0) <= one.ci_low <= one.ci_high <= 1, one.id
         elif one.source == "judge" and one.statistic in limits and method != "default":
             assert one.reason or method == "none", one.id

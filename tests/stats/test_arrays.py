@@ -1,9 +1,12 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from evenhand.stats.arrays import binned, ratio
+
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 def test_ratio_by_hand() -> None:

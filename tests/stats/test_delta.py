@@ -1,11 +1,14 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from evenhand.stats.agreement import cohen_kappa, gwet_ac1, phi, scott_pi, share
 from evenhand.stats.delta import cr1_std_error, delta_variance, gradient
+
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 filled = hnp.arrays(np.float64, (3, 3), elements=st.integers(1, 60).map(float))
 
@@ -21,11 +24,13 @@ def test_gradient_of_kappa() -> None:
     tn_fp_fn_tp = np.array([[30.0, 20.0], [10.0, 40.0]])
     numerator = np.array([[40.0, -10.0], [-20.0, 30.0]])
     denominator = np.array([[50.0 + 60, 50 + 60], [40 + 50, 40 + 50]])
-    np.testing.assert_allclose(gradient(cohen_kappa, tn_fp_fn_tp), (2 * numerator - 0.4 * denominator) / 5000, rtol=1e-6)
+    np.testing.assert_allclose(
+        gradient(cohen_kappa, tn_fp_fn_tp), (2 * numerator - 0.4 * denominator) / 5000, rtol=1e-6
+    )
 
 
 def test_gradient_of_phi() -> None:
-    # at (40, 10, 20, 30): φ = num/√(AB), A = 50·40 (TP+FN)(FN+TN)... by logs: ∂φ = φ·(∂num/num - Σ 1/(2·margin))
+    # (40, 10, 20, 30): φ = num/√(product of the margins), so ∂φ = φ·(∂num/num - 1/2·(1/row margin + 1/column margin))
     numerator = np.array([[40.0, -10.0], [-20.0, 30.0]]) / 1000
     rows, columns = np.array([50.0, 50.0]), np.array([40.0, 60.0])  # reference and judge margins, negative first
     margins = 1 / (2 * rows)[:, None] + 1 / (2 * columns)[None]

@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.stats.scales import ATANH, IDENTITY, LOG, LOG_ONE_MINUS, LOGIT, Scale
+
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 INSIDE = {
     LOGIT: st.floats(1e-3, 1 - 1e-3),
@@ -63,6 +66,6 @@ def test_inverse_stays_in_the_closed_domain(scale: Scale) -> None:
 @SCALES
 def test_outside_the_domain_is_not_finite(scale: Scale) -> None:
     ends = np.array([end for end in scale.domain if np.isfinite(end)])
-    beyond = np.array([end + np.sign(end - 0.5) for end in ends if end or scale is not IDENTITY])
+    beyond = ends + np.sign(ends - 0.5)
     assert not np.isfinite(scale.forward(ends)).any()
     assert not np.isfinite(scale.forward(beyond)).any()

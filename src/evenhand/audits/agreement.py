@@ -290,7 +290,10 @@ def _estimate(
     alternatives: bool = False,
     params: Mapping[str, Param] | None = None,
 ) -> Estimate:
-    n_clusters = evidence.support.n_clusters(one.pairs(evidence.scale.size), position) if evidence.support else None
+    if evidence.support:
+        n_clusters: int | None = evidence.support.n_clusters(one.pairs(evidence.scale.size), position)
+    else:
+        n_clusters = evidence.counts.get("paired") if position < 0 else None
     found = assess(
         evidence,
         one.statistic,

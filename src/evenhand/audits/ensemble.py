@@ -114,14 +114,14 @@ def _alpha(metric: str, levels: Array, sums: Array) -> Array:
 
 
 def _pairwise(evidence: Evidence, ratings: Ratings) -> Iterator[_Ensemble]:
-    single, q, who = ratings.repeated(), ratings.n_labels, _who(ratings)
-    conger = of.conger_sums(single.labels, q, single.unit, single.n_units)
+    q, who = ratings.n_labels, _who(ratings)
+    conger = of.conger_sums(ratings.labels, q, ratings.unit, ratings.n_units, ratings.count)
     same = agreement_weights("identity", np.arange(q))
     yield _Ensemble("conger_kappa", conger, lambda sums: of.conger_kappa(sums, same), LOG_ONE_MINUS,
         f"chance-corrected agreement among {who}, each with its own label rates (Conger)", {})  # fmt: skip
     if ratings.n_raters < 3:
         return
-    tables = of.pair_tables(single.labels, q, single.unit, single.n_units)
+    tables = of.pair_tables(ratings.labels, q, ratings.unit, ratings.n_units, ratings.count)
     for name, function, scale in (
         ("mean_pairwise_kappa", cohen_kappa, LOG_ONE_MINUS),
         ("mean_pairwise_phi", phi, ATANH),
@@ -141,8 +141,7 @@ def _numeric(evidence: Evidence, ratings: Ratings) -> Iterator[_Ensemble]:
     """Intraclass correlations, where levels have an order or are two."""
     if evidence.scale.kind == "nominal":
         return
-    single = ratings.repeated()
-    sums = sums_with_holes(_marks(evidence, single), single.unit, single.n_units)
+    sums = sums_with_holes(_marks(evidence, ratings), ratings.unit, ratings.n_units, ratings.count)
     for form in FORMS:
         params: dict[str, Param] = {} if form == "A,1" else {"form": form}
         yield _Ensemble("icc", sums, partial(_icc, form, ratings.n_raters), LOG_ONE_MINUS,
@@ -153,17 +152,16 @@ def _icc(form: str, n_raters: int, sums: Array) -> Array:
     return icc(icc_components_with_holes(sums), form, n_raters)  # type: ignore[arg-type]
 
 
-def _marks(evidence: Evidence, single: Ratings) -> Array:
-    """(n, R) values of the labels, NaN where a rater gives none."""
+def _marks(evidence: Evidence, ratings: Ratings) -> Array:
+    """(P, R) values of the labels, NaN where a rater gives none."""
     values = _values(evidence)
-    return np.where(single.labels >= 0, values[np.maximum(single.labels, 0)], np.nan)
+    return np.where(ratings.labels >= 0, values[np.maximum(ratings.labels, 0)], np.nan)
 
 
 def _severity(evidence: Evidence, ratings: Ratings) -> Iterator[Estimate]:
     if evidence.scale.kind == "nominal" or ratings.n_raters < 3:  # of two raters it is half their mean difference
         return
-    single = ratings.repeated()
-    sums = severity_sums(_marks(evidence, single), single.unit, single.n_units)
+    sums = severity_sums(_marks(evidence, ratings), ratings.unit, ratings.n_units, ratings.count)
     for position, name in enumerate(ratings.names):
         yield assess(
             evidence,

@@ -104,7 +104,7 @@ def kappa_phi_ratio(table: Array) -> Array:
     """
     tp, fn, fp, tn = binary_cells(table)
     a, b = np.sqrt(tp + fn) * np.sqrt(fn + tn), np.sqrt(tp + fp) * np.sqrt(fp + tn)
-    return np.where((a > 0) & (b > 0), ratio(2 * a * b, a**2 + b**2), np.nan)
+    return np.where((a > 0) & (b > 0), ratio(2 * a * b, np.square(a) + np.square(b)), np.nan)
 
 
 def leniency_per_verdict(table: Array) -> Array:
@@ -143,6 +143,6 @@ def kappa_null_std_error(table: Array) -> Array:
     n = table.sum(axis=(-2, -1))
     expected = (reference * judge).sum(axis=-1)
     third = (reference * judge * (reference + judge)).sum(axis=-1)
-    variance = ratio(expected + expected**2 - third, n * (1 - expected) ** 2)
+    variance = ratio(expected + np.square(expected) - third, n * np.square(1 - expected))
     root: Array = np.sqrt(np.maximum(variance, 0))
     return root

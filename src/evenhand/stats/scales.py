@@ -13,7 +13,7 @@ _INFINITY = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A monotone map with its inverse and derivative; values outside the (closed) domain map to non-finite ones."""
+    """A monotone map with its inverse and derivative; the domain's ends and what lies outside map to non-finite values."""
 
     name: str
     forward: Callable[[Array], Array]

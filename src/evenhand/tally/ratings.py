@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.stats.arrays import Array, Counts
+from evenhand.tally.cells import Cells
 from evenhand.verdicts.table import VerdictTable
 
 MOST_RATERS = 60
@@ -12,7 +13,7 @@ MOST_RATERS = 60
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Distinct rows of labels, one column a rater; a rated unit is one criterion of one response in one condition.
+    """Rows of labels and how often they occur, one column a rater; a rated unit is one criterion of one response in one condition.
 
     Attributes:
         n_units: units of resampling.
@@ -43,33 +44,27 @@ class Ratings:
             np.bincount(self.unit[twice], weights=self.count[twice], minlength=self.n_units), dtype=np.float64
         )
 
-    def repeated(self) -> "Ratings":
-        """The same with one row a rated unit, for tallies that take no repeats."""
-        rows = np.repeat(np.arange(len(self.count)), self.count)
-        ones = np.ones(len(rows), dtype=np.int64)
-        return Ratings(self.n_units, self.n_labels, self.names, self.unit[rows], self.labels[rows], ones)
+
+def pair_ratings(cells: Cells, judge: str) -> Ratings:
+    """One judge and the reference as two raters, from counts there are already."""
+    labels = np.stack([cells.judge, cells.reference], axis=1)
+    labels = np.where(labels < cells.n_labels, labels, -1)
+    return Ratings(cells.n_units, cells.n_labels, (judge, "reference"), cells.unit, labels, cells.count)
 
 
-def tally_ratings(table: VerdictTable, *, with_reference: bool) -> Ratings | None:
-    """Pivot the raters of every rated unit; None for one rater, or for more than MOST_RATERS.
-
-    Args:
-        table: the verdict table.
-        with_reference: the reference is the last rater, called "reference".
-    """
-    names = table.reading.raters + (("reference",) if with_reference else ())
-    judges, q = len(table.reading.raters), table.scale.size
-    if len(names) < 2 or judges > MOST_RATERS:
+def tally_ratings(table: VerdictTable) -> Ratings | None:
+    """Pivot the judges of every rated unit; None for one judge, or for more than MOST_RATERS."""
+    names, q = table.reading.raters, table.scale.size
+    if not 1 < len(names) <= MOST_RATERS:
         return None
+    rated = [f"r{number}" for number in range(len(names))]
     columns = [
-        f"coalesce(max(CASE WHEN rater = {r} AND judge < {q} THEN judge END), -1) AS r{r}" for r in range(judges)
+        f"coalesce(max(CASE WHEN rater = {number} AND judge < {q} THEN judge END), -1) AS {name}"
+        for number, name in enumerate(rated)
     ]
-    if with_reference:
-        columns.append(f"coalesce(max(CASE WHEN reference < {q} THEN reference END), -1) AS r{judges}")
-    rated = ", ".join(f"r{number}" for number in range(len(names)))
     found = table.engine.integers(
-        f"SELECT unit, {rated}, count(*) AS n FROM (SELECT min(unit) AS unit, {', '.join(columns)} FROM {table.relation} "
-        "GROUP BY response, criterion, condition) GROUP BY ALL ORDER BY ALL"
+        f"SELECT unit, {', '.join(rated)}, count(*) AS n FROM (SELECT min(unit) AS unit, {', '.join(columns)} "
+        f"FROM {table.relation} GROUP BY response, criterion, condition) GROUP BY ALL ORDER BY ALL"
     )
-    labels = np.stack([found[f"r{number}"] for number in range(len(names))], axis=1)
+    labels = np.stack([found[name] for name in rated], axis=1)
     return Ratings(len(table.units.names), q, names, found["unit"], labels, found["n"])
