@@ -1,7 +1,7 @@
 """One number's card: what it is, about whom, from what, and how to have it again."""
 
 from evenhand.errors import printable
-from evenhand.report.tables import full, method_text
+from evenhand.report.tables import events_text, full, method_text, percent_text, ratio_text
 from evenhand.results import Audit, Estimate
 
 
@@ -13,24 +13,39 @@ def card(audit: Audit, estimate: Estimate, command: str) -> str:
         estimate: the number.
         command: how to print it again.
     """
+    lines = [headline(audit, estimate)]
+    return "\n".join(
+        lines + [f"  {label:<10} {printable(text)}" for label, text in card_fields(audit, estimate, command)]
+    )
+
+
+def headline(audit: Audit, estimate: Estimate) -> str:
+    """Id, value, interval and standard error at full precision."""
     value = full(estimate.estimate) or estimate.status
     level = f"{100 * audit.declarations.confidence_level:g} %"
     ends = f"   {level} [{full(estimate.ci_low)}, {full(estimate.ci_high)}]" if estimate.ci_low is not None else ""
     error = f"   se {full(estimate.std_error)}" if estimate.std_error is not None else ""
-    lines = [f"{printable(estimate.id)} = {value}{ends}{error}"]
+    return f"{printable(estimate.id)} = {value}{ends}{error}"
+
+
+def card_fields(audit: Audit, estimate: Estimate, command: str) -> tuple[tuple[str, str], ...]:
+    """Label and text of each line that has something to say."""
     rows = {
         "estimand": estimate.estimand,
-        "describes": f"{estimate.describes}{_setting(audit)}",
-        "used": f"{_unit(estimate)}, {_plural(estimate.n_clusters, 'cluster')}; {estimate.n_excluded:,} excluded",
-        "events": f"{estimate.events:,.0f} of {estimate.trials:,.0f}"
-        if estimate.trials is not None and estimate.events is not None
-        else "",
+        "describes": f"{estimate.describes}{_setting(audit, estimate)}",
+        "used": used_text(estimate),
+        "events": events_text(estimate),
         "interval": _interval(estimate),
         "reason": estimate.reason if estimate.ci_low is None or estimate.status != "ok" else "",
         "other se": "; ".join(f"{name} {full(number)}" for name, number in estimate.std_errors.items()),
         "again": command,
     }
-    return "\n".join(lines + [f"  {label:<10} {printable(text)}" for label, text in rows.items() if text])
+    return tuple((label, text) for label, text in rows.items() if text)
+
+
+def used_text(estimate: Estimate) -> str:
+    """What the number rests on and what it leaves out."""
+    return f"{_unit(estimate)}, {_plural(estimate.n_clusters, 'cluster')}; {estimate.n_excluded:,} excluded"
 
 
 def _plural(number: int, word: str) -> str:
@@ -43,13 +58,15 @@ def _unit(estimate: Estimate) -> str:
     return f"{estimate.n_used:,} {word}"
 
 
-def _setting(audit: Audit) -> str:
-    prevalence = next(
-        (e for e in audit if e.statistic == "prevalence" and not e.params and e.estimate is not None), None
-    )
+def _setting(audit: Audit, estimate: Estimate) -> str:
+    """The prevalence a number about the judge was found at."""
+    if estimate.describes != "judge":
+        return ""
+    found = [e for e in audit.estimates if e.statistic == "prevalence" and not e.params and e.estimate is not None]
+    prevalence = next((e for e in found if e.source == estimate.source), None)
     if prevalence is None or prevalence.estimate is None:
         return ""
-    return f", on this bank's prevalence ({100 * prevalence.estimate:.1f} % {audit.declarations.positive})"
+    return f", on this bank's prevalence ({percent_text(prevalence.estimate)} are {audit.declarations.positive})"
 
 
 def _interval(estimate: Estimate) -> str:
@@ -57,5 +74,5 @@ def _interval(estimate: Estimate) -> str:
         return "none"
     said = method_text(estimate)
     if estimate.design_effect is not None:
-        said += f", design effect {estimate.design_effect:.2f}"
+        said += f", design effect {ratio_text(estimate.design_effect)}"
     return said + (f"; {estimate.reason}" if estimate.reason else "")

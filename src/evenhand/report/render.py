@@ -1,110 +1,132 @@
 """Markdown and HTML reports of a saved audit."""
 
+import base64
+import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from evenhand.errors import printable
-from evenhand.report import tables
-from evenhand.report.sentences import judge_sources
-from evenhand.report.terminal import ledger
-from evenhand.results import Audit, Estimate
-
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+\-!|~])")
+from evenhand.report import markdown
+from evenhand.report.page import page
+from evenhand.report.svg import Drawing, svg
+from evenhand.results import Audit
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """An estimate as it is printed."""
-
-    id: str
-    name: str
-    value: str
-    interval: str
-    events: str
-    describes: str
-    estimand: str
-    note: str
-    method: str
-    used: str
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Rows under a heading."""
-
-    title: str
-    rows: Sequence[Row]
-
-
-def row(estimate: Estimate) -> Row:
-    """Round and name one estimate."""
-    return Row(
-        id=printable(estimate.id),
-        name=tables.display_name(estimate),
-        value=tables.value_text(estimate),
-        interval=tables.interval_text(estimate),
-        events=tables.events_text(estimate),
-        describes=estimate.describes,
-        estimand=printable(estimate.estimand),
-        note=printable(estimate.reason),
-        method=tables.method_text(estimate),
-        used=f"{estimate.n_used:,} used, {estimate.n_excluded:,} excluded, {estimate.n_clusters:,} clusters",
+def to_markdown(audit: Audit) -> str:
+    """The report as Markdown."""
+    said = page(audit)
+    return (
+        _markdown_environment()
+        .get_template("report.md.jinja")
+        .render(
+            page=said,
+            table=markdown.pipe_table,
+            number_table=markdown.number_table,
+            line_table=markdown.line_table,
+            text_table=markdown.text_table,
+            decisions=markdown.decision_rows(said),
+            checklist=markdown.checklist_table(said),
+            drawn=said.figures,
+        )
     )
 
 
-def sections(audit: Audit) -> list[Section]:
-    """Main numbers of each judge, then its criteria."""
-    found = []
-    for judge in judge_sources(audit):
-        mine = [estimate for estimate in audit if estimate.source == judge]
-        who = "the judge" if judge == "judge" else printable(judge)
-        main = [row(e) for e in mine if not tables.is_quiet(e) and not e.statistic.startswith("n_")]
-        counts = [row(e) for e in mine if e.statistic.startswith("n_")]
-        detail = [row(e) for e in mine if "criterion" in e.params]
-        found += [Section(f"Numbers about {who}", main), Section(f"What was counted for {who}", counts)]
-        if detail:
-            found.append(Section(f"By criterion, {who}", detail))
-    return found
+def to_html(audit: Audit) -> str:
+    """The report as one self-contained HTML page that asks for nothing outside itself."""
+    style, script = _asset("report.css"), _asset("report.js")
+    return (
+        _html_environment()
+        .get_template("report.html.jinja")
+        .render(page=page(audit), style=style, script=script, style_hash=_hash(style), script_hash=_hash(script))
+    )
 
 
-def markdown_text(text: str) -> str:
-    """Text from data as it may stand in a Markdown table cell."""
-    return _MARKDOWN.sub(r"\\\1", printable(text)).replace("&", "&amp;").replace("<", "&lt;")
+def to_frame(audit: Audit, height: str = "42rem") -> str:
+    """The page inside a frame of its own, so that a notebook's style and the page's leave each other alone."""
+    frame = '<iframe title="evenhand audit" sandbox="allow-scripts" width="100%" height="{}" srcdoc="{}"></iframe>'
+    return Markup(frame).format(height, str(to_html(audit)))  # noqa: S704  both values are escaped by format
 
 
-def _environment(*, autoescape: bool) -> Environment:
-    environment = Environment(
+@cache
+def _html_environment() -> Environment:
+    environment = _environment(_shown, autoescape=True)
+    environment.filters |= {
+        "decimal": decimal,
+        "options": options,
+        "paragraphs": paragraphs,
+        "svg": _inline_svg,
+        "typeset": typeset,
+    }
+    return environment
+
+
+@cache
+def _markdown_environment() -> Environment:
+    return _environment(markdown.finalize, autoescape=False)
+
+
+def _environment(every_value: Callable[[object], object], *, autoescape: bool) -> Environment:
+    return Environment(
         loader=PackageLoader("evenhand.report"),
-        autoescape=autoescape,  # noqa: S701  Markdown has its own escape, the filter md
+        finalize=every_value,
+        autoescape=autoescape,  # noqa: S701  in Markdown every value goes through its own escape, markdown.finalize
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["md"] = markdown_text
-    environment.filters["printable"] = printable
-    return environment
 
 
-def _context(audit: Audit) -> dict[str, object]:
-    return {
-        "audit": audit,
-        "sections": sections(audit),
-        "ledger": ledger(audit),
-        "confusions": {name: table for name, table in audit.tables.items() if name.startswith("levels/")},
-        "worst": {name: table.records()[:10] for name, table in audit.tables.items() if name.startswith("lines/")},
-        "level": f"{100 * audit.declarations.confidence_level:g} %",
-    }
+def _shown(value: object) -> object:
+    """Control and direction characters of any printed text become escapes; autoescape follows."""
+    if isinstance(value, Markup) or not isinstance(value, str) or value.isprintable():
+        return value
+    return printable(value)
 
 
-def to_markdown(audit: Audit) -> str:
-    """The report as Markdown."""
-    return _environment(autoescape=False).get_template("report.md.jinja").render(_context(audit))
+def decimal(number: str) -> Markup:
+    """A printed number in two parts, so that a column of them aligns on the point; minus as a minus sign."""
+    whole, point, rest = printable(number).replace("-", "−").partition(".")
+    if not point and whole.endswith(" %"):
+        whole, rest = whole[:-2], " %"
+    return Markup('<span class="w">{}</span><span class="f">{}</span>').format(whole, f"{point}{rest}")
 
 
-def to_html(audit: Audit) -> str:
-    """The report as one self-contained HTML page."""
-    return _environment(autoescape=True).get_template("report.html.jinja").render(_context(audit))
+def typeset(text: str) -> str:
+    """A sentence of our own with numbers: no break before a percent sign or within a range, minus as a minus sign."""
+    joined = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", printable(text))
+    joined = re.sub(r"(?<=\d) – (?=\d)", "\N{NO-BREAK SPACE}– ", joined)
+    return re.sub(r"(?<![\w.-])-(?=\d)", "−", joined)
+
+
+def options(text: str) -> Markup:
+    """A sentence of our own with options of the command, each kept on one line."""
+    parts = re.split(r"(--[a-z-]+(?: [A-Z]+)?)", printable(text))
+    return Markup("").join(
+        Markup('<code class="option">{}</code>').format(part) if at % 2 else escape(part)
+        for at, part in enumerate(parts)
+    )
+
+
+def paragraphs(text: str) -> Markup:
+    """Text from data with its own line breaks, everything else in it as text."""
+    return Markup("<br>").join(escape(printable(line)) for line in text.splitlines())
+
+
+def _inline_svg(drawing: Drawing) -> Markup:
+    return Markup(svg(drawing))  # noqa: S704  svg() escapes every text it is given
+
+
+@cache
+def _asset(name: str) -> Markup:
+    return Markup(files("evenhand.report").joinpath("templates", name).read_text(encoding="utf-8"))  # noqa: S704
+
+
+def _hash(text: str) -> Markup:
+    """The source expression by which a policy allows exactly this text."""
+    return Markup("'sha256-{}'").format(base64.b64encode(hashlib.sha256(text.encode()).digest()).decode())

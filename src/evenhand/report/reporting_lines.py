@@ -90,7 +90,7 @@ def _dependability(audit: Audit, judge: str) -> str:
         audit,
         judge,
         f"phi_lambda[cut={cut:g}]",
-        f"The dependability coefficient Φ(λ = {cut / audit.data.n_criteria:.2g})",
+        f"The dependability coefficient Φ(λ = {cut:g}/{audit.data.n_criteria})",
     )
     accuracy = _ok(audit, f"accuracy[cut={cut:g}]", judge)
     if said and accuracy is not None:

@@ -2,7 +2,7 @@
 
 from evenhand.errors import printable
 from evenhand.ids import encode
-from evenhand.report.tables import events_text, interval_text, value_text
+from evenhand.report.tables import events_text, percent, range_text, value_text
 from evenhand.results import Audit, Estimate
 
 
@@ -13,7 +13,7 @@ def judge_sources(audit: Audit) -> list[str]:
 
 def with_interval(estimate: Estimate, *, events: bool = False) -> str:
     """A value with its interval, and its events where asked, as a clause."""
-    inside = [part for part in (interval_text(estimate), events_text(estimate) if events else "") if part]
+    inside = [part for part in (range_text(estimate), events_text(estimate) if events else "") if part]
     return value_text(estimate) + (f" ({', '.join(inside)})" if inside else "")
 
 
@@ -89,7 +89,7 @@ def _decision(audit: Audit, judge: str) -> str:
 
 
 def _bank(audit: Audit, judge: str) -> str:
-    on_judge, null = _ok(audit, f"kr20/{encode(judge)}"), _ok(audit, f"kr20/{_reference_of(judge)}")
+    on_judge, null = _ok(audit, f"kr20/{encode(judge)}"), _ok(audit, f"kr20/{reference_of(judge)}")
     gap = _ok(audit, f"kr20/{encode(judge)}-reference")
     if on_judge is None or null is None or gap is None:
         return ""
@@ -99,7 +99,8 @@ def _bank(audit: Audit, judge: str) -> str:
     return f"{values}: what the judge adds is their difference, {with_interval(gap)}; the rest is the bank."
 
 
-def _reference_of(judge: str) -> str:
+def reference_of(judge: str) -> str:
+    """Source, as in ids, of the reference on the responses of a judge."""
     return "reference" if judge == "judge" else encode(f"reference:{judge}")
 
 
@@ -116,6 +117,29 @@ def _bank_alone(audit: Audit, judge: str) -> tuple[str, ...]:
             "without its value on reference labels it says nothing about the judge."
         )
     return tuple(said)
+
+
+def label_shares(audit: Audit, judge: str) -> str:
+    """Share of each label on each side, over the verdicts that are used: what agreement by chance comes from."""
+    table = audit.tables.get(f"levels/{judge}")
+    labels = audit.declarations.levels
+    if table is None:
+        return ""
+    rows = [
+        row
+        for row in table.records()
+        if row["judge"] in labels and (row["reference"] in labels or not audit.data.has_reference)
+    ]
+    total = sum(int(row["n"] or 0) for row in rows)
+    if not total:
+        return ""
+    sides = ["judge", "reference"] if audit.data.has_reference else ["judge"]
+    said = []
+    for label in labels[:8]:
+        shares = [sum(int(row["n"] or 0) for row in rows if row[side] == label) / total for side in sides]
+        both = f" ({' / '.join(percent(share) for share in shares)})" if len(sides) > 1 else ""
+        said.append(f"{printable(label)} {percent(sum(shares) / len(shares))}{both}")
+    return ", ".join(said) + ("; both sides together (judge / reference)" if len(sides) > 1 else "")
 
 
 def cannot_say(audit: Audit) -> tuple[tuple[str, str], ...]:

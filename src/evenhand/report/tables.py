@@ -24,7 +24,7 @@ NAMES = {
     "gwet_ac1": "Gwet's AC1",
     "brennan_prediger": "Brennan–Prediger",
     "scott_pi": "Scott's π",
-    "leniency": "leniency",
+    "leniency": "leniency, judge minus reference",
     "accuracy": "gate accuracy",
     "selective_coverage": "selective coverage",
     "selective_accuracy": "selective accuracy",
@@ -33,8 +33,56 @@ NAMES = {
     "refused_rate": "refused rate",
     "error_status_rate": "run-error rate",
     "tie_rate": "tie rate",
+    "bias": "bias (judge minus reference)",
+    "mae": "mean absolute error",
+    "rmse": "root mean squared error",
+    "quadratic_weighted_kappa": "quadratic-weighted κ",
+    "weighted_kappa": "weighted κ",
+    "lin_ccc": "Lin's concordance",
+    "pearson_r": "Pearson's r",
+    "spearman_rho": "Spearman's ρ",
+    "kendall_tau": "Kendall's τ_b",
+    "spread_ratio": "spread, judge over reference",
+    "smd": "standardised mean difference",
+    "gwet_ac2": "Gwet's AC2",
+    "exact_agreement": "exact agreement",
+    "adjacent_agreement": "agreement within one mark",
     "errors_in_worst_lines": "errors in the worst lines",
     "lines_with_errors": "lines with an error",
+    "mean_total": "mean total",
+    "sd_total": "SD of totals",
+    "kr20": "KR-20, internal consistency",
+    "kr21": "KR-21, internal consistency",
+    "cronbach_alpha": "Cronbach's α, internal consistency",
+    "mean_intercriterion_correlation": "mean inter-criterion correlation",
+    "beta_binomial_reliability": "beta-binomial reliability of totals",
+    "beta_binomial": "beta-binomial",
+    "beta_binomial_gof": "beta-binomial fit",
+    "phi_lambda": "dependability Φ(λ)",
+    "livingston_lewis_accuracy": "Livingston–Lewis accuracy",
+    "livingston_lewis_consistency": "Livingston–Lewis consistency",
+    "total_correlation": "correlation of totals, judge with reference",
+    "error_correlation": "mean correlation of errors between criteria",
+    "fleiss_kappa": "Fleiss' κ",
+    "conger_kappa": "Conger's κ",
+    "krippendorff_alpha": "Krippendorff's α",
+    "mean_pairwise_kappa": "mean pairwise κ",
+    "mean_pairwise_phi": "mean pairwise φ",
+    "icc": "intraclass correlation",
+    "item_total_correlation": "item–total correlation",
+    "error_count_variance": "variance of errors a response",
+    "independence_check": "independent errors planted",
+    "n_responses": "responses complete on both sides",
+    "n_clusters": "clusters with a verdict in use",
+    "n_criteria": "criteria",
+    "n_verdicts": "verdict slots",
+    "n_scored": "scored",
+    "n_abstained": "abstained",
+    "n_tied": "tied",
+    "n_unparsed": "unparsed",
+    "n_refused": "refused",
+    "n_error": "error of the run",
+    "n_missing": "missing",
 }
 PERCENT = frozenset(
     {
@@ -58,22 +106,62 @@ PERCENT = frozenset(
         "refused_rate",
         "error_status_rate",
         "tie_rate",
+        "exact_agreement",
+        "adjacent_agreement",
     }
 )
 """Statistics shown in percent."""
 _COUNTS = ("n_", "errors_in_", "lines_with_")
+_PARAMS = {
+    ("unscored", "error"): "unscored counted as errors",
+    ("unscored", "reject"): "unscored counted as rejected",
+    ("bound", "lower"): "lower bound over what is not scored",
+    ("bound", "upper"): "upper bound over what is not scored",
+    ("variance", "n"): "both divisors n",
+    ("parameter", "alpha"): "α",
+    ("parameter", "beta"): "β",
+    ("quantity", "chi2"): "χ²",
+    ("quantity", "df"): "degrees of freedom",
+    ("quantity", "p"): "p",
+    ("quantity", "mean"): "mean KR-20",
+    ("quantity", "sd"): "SD of KR-20",
+    ("quantity", "share_at_least_observed"): "share of draws at or above the observed KR-20",
+    ("quantity", "error_count_variance"): "expected variance of errors a response",
+    ("rates", "overall"): "overall rates",
+    ("rates", "line"): "rates of each line",
+    ("method", "grid400"): "published 400-point grid",
+    ("per", "verdict"): "a verdict",
+    ("aggregation", "macro"): "macro: mean over lines",
+    ("aggregation", "item"): "one decision a response",
+    ("rule", "all"): "all criteria met",
+}
 
 
 def display_name(estimate: Estimate) -> str:
     """The statistic in words, with the parameters that tell it apart."""
     name = NAMES.get(estimate.statistic, estimate.statistic.replace("_", " "))
-    inner = ", ".join(f"{key} {value}" for key, value in estimate.params.items())
+    inner = ", ".join(param_text(key, value) for key, value in estimate.params.items())
     return printable(f"{name} ({inner})" if inner else name)
+
+
+def param_text(key: str, value: str) -> str:
+    """A parameter of an id in words."""
+    return _PARAMS.get((key, value), f"{key} {value}")
 
 
 def _fixed(number: float, digits: int) -> str:
     rounded = f"{number:.{digits}f}"
     return rounded.removeprefix("-") if float(rounded) == 0 else rounded
+
+
+def percent(share: float) -> str:
+    """A share in percent, one decimal."""
+    return f"{_fixed(100 * share, 1)} %"
+
+
+def plural(number: int, word: str, words: str = "") -> str:
+    """A count with its word."""
+    return f"{number:,} {word if number == 1 else words or word + 's'}"
 
 
 def value_text(estimate: Estimate) -> str:
@@ -86,10 +174,25 @@ def value_text(estimate: Estimate) -> str:
 def number_text(statistic: str, number: float) -> str:
     """A number of this statistic, rounded for reading."""
     if statistic.startswith(_COUNTS):
-        return f"{number:,.0f}"
+        return count_text(number)
     if statistic in PERCENT:
-        return f"{_fixed(100 * number, 1)} %"
+        return percent_text(number)
     return _fixed(number, 3)
+
+
+def percent_text(share: float) -> str:
+    """A share in percent, one decimal."""
+    return f"{_fixed(100 * share, 1)} %"
+
+
+def count_text(number: float) -> str:
+    """A count with its thousands apart."""
+    return f"{number:,.0f}"
+
+
+def axis_text(number: float, *, percent: bool) -> str:
+    """A tick of an axis: no more digits than it has."""
+    return f"{100 * number:.6g} %" if percent else f"{number:.6g}"
 
 
 def interval_text(estimate: Estimate) -> str:
@@ -99,6 +202,24 @@ def interval_text(estimate: Estimate) -> str:
     if estimate.statistic in PERCENT:
         return f"{_fixed(100 * estimate.ci_low, 1)} – {_fixed(100 * estimate.ci_high, 1)} %"
     return f"[{_fixed(estimate.ci_low, 3)}, {_fixed(estimate.ci_high, 3)}]"
+
+
+def ends_text(estimate: Estimate) -> tuple[str, str]:
+    """The ends of the interval, each rounded as the value is; nothing twice where there is none."""
+    if estimate.ci_low is None or estimate.ci_high is None:
+        return "", ""
+    return number_text(estimate.statistic, estimate.ci_low), number_text(estimate.statistic, estimate.ci_high)
+
+
+def range_text(estimate: Estimate) -> str:
+    """Both ends as a phrase: the unit once, no sign that could be read as a minus."""
+    low, high = ends_text(estimate)
+    return f"{low.removesuffix(' %')} to {high}" if low else ""
+
+
+def ratio_text(number: float) -> str:
+    """A ratio near one, such as a design effect."""
+    return _fixed(number, 2)
 
 
 def events_text(estimate: Estimate) -> str:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from evenhand.errors import printable
 from evenhand.report.reporting_lines import bank_line, reporting_lines
-from evenhand.report.sentences import NO_STATEMENT, cannot_say, judge_sources
-from evenhand.report.tables import events_text, interval_text, value_text
+from evenhand.report.sentences import NO_STATEMENT, cannot_say, judge_sources, label_shares
+from evenhand.report.tables import events_text, interval_text, plural, value_text
 from evenhand.results import Audit, Estimate
 
 _WIDTH = 34
+_MOST_SHARES = 4
+"""Labels whose shares fit on a line."""
 
 
 def summary(audit: Audit, out: Path | None = None) -> str:
@@ -41,7 +43,8 @@ def _head(audit: Audit) -> Iterator[str]:
     data, said = audit.data, audit.declarations
     names = " + ".join(printable(source.name) for source in data.sources)
     reading = ", ".join(f"{role} {column}" for role, column in said.reading.items())
-    yield f"read    {names}: {data.n_responses:,} responses × {data.n_criteria:,} criteria, {data.n_clusters:,} clusters"
+    size = f"{plural(data.n_responses, 'response')} × {plural(data.n_criteria, 'criterion', 'criteria')}"
+    yield f"read    {names}: {size}, {plural(data.n_clusters, 'cluster')}"
     yield f"        {reading}"
     yield f"scale   {printable(said.scale_reading)}"
     yield from (f"rows    {line}" for line in [ledger(audit)])
@@ -101,6 +104,12 @@ def rows_of_judge(audit: Audit, judge: str) -> Iterator[str]:
     yield from _row("agrees with the reference", audit.get(f"observed_agreement/{source}"))
     yield from _row("κ, agreement beyond chance", audit.get(f"cohen_kappa/{source}"))
     yield from _row("φ (= r, ρ, τ_b, MCC)", audit.get(f"phi/{source}"))
+    if audit.declarations.scale == "ordinal":
+        yield from _row("bias, judge minus reference", audit.get(f"bias/{source}"))
+        yield from _row("mean absolute error", audit.get(f"mae/{source}"))
+        yield from _row("quadratic-weighted κ", audit.get(f"quadratic_weighted_kappa/{source}"))
+        yield from _row("r, ranking alone", audit.get(f"pearson_r/{source}"))
+        yield from _row("spread, judge over reference", audit.get(f"spread_ratio/{source}"))
     if audit.data.n_criteria > 1:
         yield from _row("leniency, criteria a response", audit.get(f"leniency/{source}"))
     for cut in audit.declarations.cuts:
@@ -112,6 +121,8 @@ def rows_of_judge(audit: Audit, judge: str) -> Iterator[str]:
     if not audit.data.has_reference:
         yield from _row("says " + positive[: _WIDTH - 5], audit.get(f"judge_positive_rate/{source}"))
     yield from _lines_row(audit, source)
+    if len(audit.declarations.levels) <= _MOST_SHARES and (shares := label_shares(audit, judge)):
+        yield f"  labels used   {shares}"
 
 
 def _lines_row(audit: Audit, source: str) -> Iterator[str]:
