@@ -11,10 +11,10 @@ from typing import Any, Literal
 import narwhals as nw
 
 from evenhand.auditing import Progress, Session, check_sources, run_audit
-from evenhand.errors import RequestError, UnmetRequirementError
+from evenhand.errors import RequestError, UnmetRequirementError, printable
 from evenhand.importers.frames import as_frame
-from evenhand.output import check_place, write_text
-from evenhand.report.render import to_html, to_markdown
+from evenhand.output import check_file, check_place, write_text
+from evenhand.report.render import to_frame, to_html, to_markdown
 from evenhand.report.terminal import summary
 from evenhand.results import Audit, Estimate
 from evenhand.saving import save
@@ -40,7 +40,7 @@ class AuditResult:
         return summary(self.audit)
 
     def _repr_html_(self) -> str:
-        return to_html(self.audit)
+        return to_frame(self.audit)
 
     def frame(self, library: FrameLibrary | None = None) -> Any:
         """Estimates as a frame of the input's library, one row each.
@@ -91,10 +91,8 @@ class AuditResult:
         raise RequestError("a frame needs pandas, Polars or PyArrow: pip install 'evenhand[polars]'")
 
     def report(self, path: str | Path) -> Path:
-        """Write the report as HTML, or as Markdown where the name ends in .md."""
-        place = Path(path)
-        write_text(place, to_markdown(self.audit) if place.suffix.casefold() == ".md" else to_html(self.audit))
-        return place
+        """Write the report as HTML, or as Markdown where the name ends in .md; see :func:`write_report`."""
+        return write_report(self.audit, Path(path))
 
     def require(self, *requirements: str) -> None:
         """Raise unless every requirement is met.
@@ -111,6 +109,29 @@ class AuditResult:
         unmet = [outcome.sentence for outcome in outcomes if outcome.verdict != "met"]
         if unmet:
             raise UnmetRequirementError("; ".join(unmet))
+
+
+def write_report(audit: Audit, path: Path) -> Path:
+    """Write the report of an audit: HTML (.html, .htm) or Markdown (.md), by the name.
+
+    Raises:
+        RequestError: another ending.
+        OutputError: something stands there that is no report, or the place cannot be written.
+    """
+    kind = _REPORTS.get(path.suffix.casefold())
+    if kind is None:
+        raise RequestError(f"{printable(str(path))}: a report is named .html or .md")
+    check_file(path, _is_report)
+    write_text(path, kind(audit))
+    return path
+
+
+_REPORTS = {".html": to_html, ".htm": to_html, ".md": to_markdown}
+
+
+def _is_report(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return b"evenhand" in stream.read().lower()
 
 
 def audit(

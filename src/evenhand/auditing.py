@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from evenhand.audits import accounting, tables
+from evenhand.audits import accounting, lines, tables
 from evenhand.audits.checklist import checklist
 from evenhand.audits.evidence import Evidence, IntervalPlan
 from evenhand.audits.registry import all_estimates, estimates_of_raters
@@ -16,8 +16,9 @@ from evenhand.importers.frames import as_frame, read_frame
 from evenhand.results import Audit, Data, Declarations, Estimate, SourceFile, Table
 from evenhand.stats.intervals import METHODS
 from evenhand.tally.cells import tally_cells
+from evenhand.tally.errors import errors_on_lines
 from evenhand.tally.patterns import tally_patterns
-from evenhand.tally.ratings import tally_ratings
+from evenhand.tally.ratings import pair_ratings, tally_ratings
 from evenhand.tally.rows import fetch_rows
 from evenhand.tally.support import tally_support
 from evenhand.verdicts.engine import Engine
@@ -25,7 +26,10 @@ from evenhand.verdicts.reading import Reading, read_slots
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import Spec
 from evenhand.verdicts.table import VerdictTable, build_table
+from evenhand.verdicts.texts import fetch_texts
 
+MOST_TEXTS_A_LINE = 8
+"""Responses shown under one of the worst lines."""
 RESERVED = ("judge", "reference", "raters", "human")
 Progress = Callable[[str], None]
 
@@ -92,7 +96,10 @@ def run_audit(
         say(f"estimating {reading.raters[rater]}")
         estimates += list(all_estimates(one))
         found |= dict(tables.tables(one))
-    ratings = tally_ratings(table, with_reference=len(evidence) == 1 and reading.has_reference)
+        if spec.texts == "errors" and reading.has_reference:
+            found[f"texts/{one.source}"] = worst_texts(table, rater, one)
+    has_pair = len(evidence) == 1 and reading.has_reference
+    ratings = pair_ratings(evidence[0].cells, evidence[0].source) if has_pair else tally_ratings(table)
     if ratings is not None:
         say("raters together")
         estimates += list(estimates_of_raters(evidence[0], ratings))
@@ -125,6 +132,30 @@ def gather_evidence(table: VerdictTable, rater: int, plan: IntervalPlan) -> Evid
         counts=_counts(table, rater),
         support=tally_support(table, rater) if reading.has_reference else None,
         rows=fetch_rows(table, rater) if is_binary and reading.has_reference and len(reading.criteria) > 1 else None,
+    )
+
+
+def worst_texts(table: VerdictTable, rater: int, evidence: Evidence) -> Table:
+    """The texts behind the errors on the worst lines, as far as the user named columns of text.
+
+    Raises:
+        RequestError: no column of text is named.
+    """
+    reading = table.reading
+    if not reading.spec.text:
+        raise RequestError("--texts errors: which column holds the responses' text? Say --text COL")
+    worst = lines.gather(evidence)
+    names = dict(zip(worst.keys.tolist(), worst.names, strict=True))
+    chosen = [int(key) for key in worst.keys[: lines.N_WORST]]
+    slots = errors_on_lines(table, rater, chosen, per_cluster=evidence.per_cluster, most=MOST_TEXTS_A_LINE)
+    texts = fetch_texts(reading, [(slot.response, slot.criterion) for slot in slots])
+    levels = table.scale.levels
+    return Table(
+        columns=("line", "criterion_text", "response_id", "response_text", "reference", "judge"),
+        rows=tuple(
+            (names[slot.line], text.criterion, slot.response, text.response, levels[slot.reference], levels[slot.judge])
+            for slot, text in zip(slots, texts, strict=True)
+        ),
     )
 
 

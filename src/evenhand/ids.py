@@ -8,17 +8,26 @@ from urllib.parse import unquote
 
 from evenhand.errors import RequestError, printable
 
-_RESERVED = re.compile(r"[,=\[\]/%\s\x00-\x1f]")
+_RESERVED = re.compile(r"[,=\[\]/%\s]")
 _SHAPE = re.compile(r"(?P<statistic>[a-z][a-z0-9_]*)(?:\[(?P<params>[^\[\]/]*)\])?/(?P<source>[^/\[\]]+)")
 
 Param = str | int | float
 
 
 def encode(value: Param) -> str:
-    """A parameter value or a source as it stands in an id; numbers as ``format(x, "g")``."""
+    """A parameter value or a source as it stands in an id: numbers as ``format(x, "g")``, texts safe in any terminal.
+
+    >>> encode(5.0), encode("C,k")
+    ('5', 'C%2Ck')
+    """
     if not isinstance(value, str):
         return format(value, "g") if abs(value) < 1e6 else format(value, ".15g")
-    return _RESERVED.sub(lambda found: "".join(f"%{byte:02X}" for byte in found.group().encode()), value)
+    return "".join(
+        "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
+        if _RESERVED.match(character) or printable(character) != character
+        else character
+        for character in value
+    )
 
 
 @dataclass(frozen=True, slots=True)

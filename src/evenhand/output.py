@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,8 +20,9 @@ FILES = (
     "run.json",
     "spec.toml",
     "tables",
+    "texts",
 )
-"""Everything such a folder may hold; a folder with anything else is not ours to replace."""
+"""Everything such a folder may hold (the demo puts a second audit under texts); a folder with anything else is not ours to replace."""
 
 
 @contextmanager
@@ -37,19 +38,34 @@ def new_folder(place: Path, sources: Sequence[Path] = ()) -> Iterator[Path]:
     """
     place = Path(os.path.abspath(place))
     check_place(place, sources)
+    made = [folder for folder in place.parents if not folder.exists()]
+    draft = None
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{place.name[:40]}-", dir=place.parent))
-    except OSError as problem:
-        raise OutputError(f"{printable(str(place))}: cannot be written ({problem.strerror})") from None
-    try:
         draft.chmod(0o777 & ~_umask())
         yield draft
         _swap(draft, place)
     except OSError as problem:
-        raise OutputError(f"{printable(str(place))}: cannot be written ({problem.strerror})") from None
+        raise OutputError(_unwritable(place, problem)) from None
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
+        if not place.exists():
+            _remove_empty(made)
+
+
+def _unwritable(place: Path, problem: OSError) -> str:
+    return f"{printable(str(place))}: cannot be written ({problem.strerror or type(problem).__name__}); choose another place"
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Take away the folders made on the way, innermost first, while nothing stands in them."""
+    for folder in folders:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
 
 
 def check_place(place: Path, sources: Sequence[Path] = ()) -> None:
@@ -59,22 +75,67 @@ def check_place(place: Path, sources: Sequence[Path] = ()) -> None:
         OutputError: with what stands there.
     """
     shown = printable(str(place))
+    if not is_path(place):
+        raise OutputError(f"{shown}: no such name can be written (NUL, or not UTF-8); choose another --out")
     real = place.resolve()
-    for source in sources:
+    for source in filter(is_path, sources):
         inner = source.resolve()
         if inner == real or real in inner.parents:
             raise OutputError(
                 f"{shown}: the output would replace its own source {printable(source.name)}; choose another --out"
             )
     if not place.exists() and not place.is_symlink():
+        _parent_must_be_folder(place)
         return
-    if place.is_symlink() or not place.is_dir():
+    if place.is_symlink():
+        raise OutputError(f"{shown}: a symbolic link; name the folder it points to, or choose another --out")
+    if not place.is_dir():
         raise OutputError(f"{shown}: exists and is not a folder; choose another --out")
     found = sorted(entry.name for entry in place.iterdir())
     foreign = [name for name in found if name not in FILES]
     if foreign or (found and not _is_ours(place)):
         raise OutputError(
             f"{shown}: the folder holds files that no audit wrote ({quoted(foreign or found, 4)}); choose another --out"
+        )
+
+
+def is_path(path: Path) -> bool:
+    """Whether the engine can open this path: UTF-8, without NUL."""
+    try:
+        return b"\0" not in str(path).encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def _parent_must_be_folder(place: Path) -> None:
+    standing = next(folder for folder in Path(os.path.abspath(place)).parents if folder.exists())
+    if not standing.is_dir():
+        raise OutputError(
+            f"{printable(str(place))}: {printable(standing.name)} is a file, not a folder; choose another --out"
+        )
+
+
+def check_file(path: Path, is_ours: Callable[[Path], bool], sources: Sequence[Path] = ()) -> None:
+    """Refuse to write a file over a source, a folder, or anything that this package did not write.
+
+    Args:
+        path: the file to be written.
+        is_ours: tells whether an existing file is of the kind that will replace it.
+        sources: files that must stay.
+
+    Raises:
+        OutputError: with what stands there.
+    """
+    shown = printable(str(path))
+    if not is_path(path):
+        raise OutputError(f"{shown}: no such name can be written (NUL, or not UTF-8); choose another name")
+    if any(path.resolve() == source.resolve() for source in filter(is_path, sources)):
+        raise OutputError(f"{shown}: would replace a source; choose another name")
+    if path.is_dir():
+        raise OutputError(f"{shown}: a folder; name a file in it")
+    if path.exists() and path.stat().st_size and not is_ours(path):
+        raise OutputError(
+            f"{shown}: exists and was not written by evenhand; choose another name, or take it away first"
         )
 
 
@@ -114,6 +175,7 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         OutputError: it cannot be written.
     """
+    draft = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, draft = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
@@ -122,9 +184,13 @@ def write_text(path: Path, text: str) -> None:
         Path(draft).chmod(0o666 & ~_umask())
         Path(draft).replace(path)
     except OSError as problem:
-        raise OutputError(f"{printable(str(path))}: cannot be written ({problem.strerror})") from None
+        raise OutputError(_unwritable(path, problem)) from None
+    finally:
+        if draft is not None:
+            Path(draft).unlink(missing_ok=True)
 
 
 def write_run(folder: Path, facts: Mapping[str, object]) -> None:
     """What may differ between two equal runs: times, places, versions."""
-    (folder / "run.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(facts, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    (folder / "run.json").write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")

@@ -196,20 +196,30 @@ class Audit(_Saved):
             SourceError: there is none, or it was not written by this schema.
         """
         path = Path(place)
-        path = path / "audit.json" if path.is_dir() else path
+        shown = printable(str(path))
         try:
+            path = path / "audit.json" if path.is_dir() else path
             return cls.model_validate_json(path.read_bytes())
         except FileNotFoundError:
-            raise SourceError(f"{path}: no saved audit there; evenhand audit SOURCE --out DIR writes one") from None
+            raise SourceError(f"{shown}: no saved audit there; evenhand audit SOURCE --out DIR writes one") from None
         except OSError as problem:
-            raise SourceError(f"{path}: {problem.strerror}") from None
+            raise SourceError(f"{shown}: {problem.strerror}") from None
         except ValidationError as problem:
             first = problem.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
-            raise SourceError(f"{path}: not an audit of schema {SCHEMA} ({where}: {first['msg']})") from None
+            raise SourceError(f"{shown}: not an audit of schema {SCHEMA} ({where}: {first['msg']})") from None
 
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema (draft 2020-12) of ``audit.json``."""
     schema = Audit.model_json_schema(by_alias=True, mode="serialization")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+SCHEMA_FILE = Path(__file__).parent / "schemas" / "audit.schema.json"
+"""The same, as it comes with the package; scripts/write_schema.py keeps it current."""
+
+
+def schema_text() -> str:
+    """The schema as a text file."""
+    return json.dumps(json_schema(), ensure_ascii=False, indent=1, sort_keys=True) + "\n"

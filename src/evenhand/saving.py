@@ -62,15 +62,12 @@ def _disagreements(session: Session) -> str:
     labels = engine.table("names", {"code": "TINYINT", "label": "VARCHAR"}, enumerate(table.scale.levels))
     criteria = engine.table("names", {"code": "INTEGER", "label": "VARCHAR"}, enumerate(session.reading.criteria))
     raters = engine.table("names", {"code": "INTEGER", "label": "VARCHAR"}, enumerate(session.reading.raters))
-    cluster = "s.cluster" if session.spec.cluster else "s.response"
     return (
-        f"SELECT s.response AS response_id, {cluster} AS cluster_id, c.label AS criterion_id, r.label AS rater_id, "
-        "s.condition, g.label AS reference, j.label AS judge "
-        f"FROM (SELECT * FROM {table.relation} WHERE judge <> reference AND judge < {table.scale.size} AND reference < {table.scale.size}) d "
-        f"JOIN {session.reading.relation} s ON s.response = d.response AND s.criterion = d.criterion AND s.rater = d.rater "
-        f"AND s.condition = d.condition JOIN {labels} j ON j.code = d.judge JOIN {labels} g ON g.code = d.reference "
+        "SELECT d.response AS response_id, d.cluster_id, c.label AS criterion_id, r.label AS rater_id, "
+        "d.condition, g.label AS reference, j.label AS judge "
+        f"FROM {table.relation} d JOIN {labels} j ON j.code = d.judge JOIN {labels} g ON g.code = d.reference "
         f"JOIN {criteria} c ON c.code = d.criterion JOIN {raters} r ON r.code = d.rater "
-        "ORDER BY ALL"
+        "WHERE d.judge <> d.reference ORDER BY ALL"
     )
 
 
@@ -104,11 +101,10 @@ def _total_columns(one: Evidence) -> dict[str, np.ndarray[Any, Any]]:
     kinds = (state * size + patterns.reference_total) * size + patterns.judge_total
     columns = {}
     words = ("complete", "reference incomplete", "judge incomplete", "both incomplete")
-    for key in np.unique(kinds):
+    present, position = np.unique(kinds, return_inverse=True)
+    by_kind = patterns.by_unit(position, len(present)).astype(np.int64).T
+    for key, counts in zip(present, by_kind, strict=True):
         code, totals = divmod(int(key), size * size)
         reference, judge = divmod(totals, size)
-        counts = patterns.by_unit((kinds == key).astype(np.int64), 2)[:, 1]
-        columns[f"responses[state={words[code]},reference={reference},judge={judge}]/{one.source}"] = counts.astype(
-            np.int64
-        )
+        columns[f"responses[state={words[code]},reference={reference},judge={judge}]/{one.source}"] = counts
     return columns

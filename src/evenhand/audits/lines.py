@@ -27,10 +27,12 @@ class Lines:
 
     Attributes:
         names: (L,) "cluster.criterion", or the criterion.
+        keys: (L,) cluster · K + criterion, or the criterion's position.
         tables: (L, 2, 2) reference by judge.
     """
 
     names: tuple[str, ...]
+    keys: Counts
     tables: Array
 
     def counts(self, what: str) -> Array:
@@ -57,7 +59,7 @@ def gather(evidence: Evidence) -> Lines:
     errors = tables[:, 0, 1] + tables[:, 1, 0]
     order = np.argsort(-errors, kind="stable")
     names = tuple(_name(evidence, int(keys[at])) for at in order)
-    return Lines(names, tables[order])
+    return Lines(names, keys[order], tables[order])
 
 
 def _name(evidence: Evidence, key: int) -> str:

@@ -10,10 +10,13 @@ from pathlib import Path
 import click
 
 from evenhand.cli import commands
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, did_you_mean, printable
 
+_REQUEST = 2
 _FAULT = 70
 _INTERRUPTED = 130
+_NO_READER = 141
+"""As a shell says of a command whose output nobody reads any more; never 0 or 1, which would speak of a gate."""
 
 
 class _Commands(click.Group):
@@ -30,8 +33,6 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        from evenhand.errors import did_you_mean
-
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as problem:
@@ -65,24 +66,35 @@ def run(arguments: list[str]) -> int:
         result = evenhand.main(args=arguments, prog_name="evenhand", standalone_mode=False)
     except click.exceptions.Exit as ending:
         return ending.exit_code
-    except click.UsageError as problem:
-        problem.show()
-        return 2
+    except click.exceptions.NoArgsIsHelpError as problem:
+        click.echo(problem.format_message(), err=True)
+        return _REQUEST
     except click.ClickException as problem:
-        problem.show()
-        return 2
+        _say(_usage(problem))
+        return _REQUEST
     except EvenhandError as problem:
-        click.echo(f"error: {problem}", err=True)
+        _say(str(problem))
         return problem.exit_code
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
+        _say("interrupted; nothing was written")
         return _INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # the latter is how click ends when the reader went away
         _silence_stdout()
-        return 0
+        return _NO_READER
     except Exception as fault:  # noqa: BLE001  the outermost frame: a fault of ours becomes a sentence and a file
         return _report_fault(fault)
     return result if isinstance(result, int) else 0
+
+
+def _say(words: str) -> None:
+    """One message on stderr, free of control characters whatever it quotes."""
+    click.echo(f"error: {printable(words)}", err=True)
+
+
+def _usage(problem: click.ClickException) -> str:
+    said = " ".join(problem.format_message().split())
+    context = problem.ctx if isinstance(problem, click.UsageError) else None
+    return said + (f" (see {context.command_path} --help)" if context else "")
 
 
 def _silence_stdout() -> None:
@@ -97,9 +109,8 @@ def _report_fault(fault: Exception) -> int:
         "w", prefix="evenhand-fault-", suffix=".txt", delete=False, encoding="utf-8"
     ) as file:
         traceback.print_exception(fault, file=file)
-    click.echo(
-        f"error: a fault of evenhand's own ({type(fault).__name__}). Nothing was written. "
-        f"The details are in {Path(file.name)}: please report them with the command you ran",
-        err=True,
+    _say(
+        f"a fault of evenhand's own ({type(fault).__name__}). No result was written. "
+        f"The details are in {Path(file.name)}: please report them with the command you ran"
     )
     return _FAULT

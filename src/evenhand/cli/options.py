@@ -1,5 +1,6 @@
 """Options that several commands share, and how their values become a spec."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -70,11 +71,18 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["csv", "jsonl", "json", "parquet", "arrow"]),
             help="By the file's ending when left out.",
         ),
-        click.option("--encoding", metavar="NAME", help="Of delimited text: utf-8 (default), utf-16, latin-1."),
+        click.option(
+            "--text", multiple=True, metavar="COL|PATTERN", help="A response's text; a PATTERN names the criteria's."
+        ),
+        click.option(
+            "--texts", type=click.Choice(["none", "errors"]), help="errors: show the texts behind the worst lines."
+        ),
+        click.option("--encoding", metavar="NAME", help="Of delimited text: utf-8 (default), utf-16, cp1252, ..."),
         click.option(
             "--interval",
             metavar="METHOD",
-            help="default, percentile, bca, jackknife_t, jackknife_t_scaled, bootstrap_t, cr2_t, korn_graubard, clopper_pearson, wilson, exact or none.",
+            help="default, percentile, bca, jackknife_t, jackknife_t_scaled, bootstrap_t, cr2_t, korn_graubard, "
+            "clopper_pearson, wilson, exact or none.",
         ),
         click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples (default 2000)."),
         click.option("--seed", type=int, metavar="N", help="Of every random draw (default 0)."),
@@ -105,6 +113,9 @@ def given(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _number(text: str) -> float:
     try:
-        return float(text)
+        number = float(text)
+        if not math.isfinite(number):
+            raise ValueError
     except ValueError:
         raise RequestError(f'--cut "{printable(text)}" is not a number; write --cut 4,5,6') from None
+    return number

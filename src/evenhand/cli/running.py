@@ -8,8 +8,8 @@ import click
 
 from evenhand.api import run_facts
 from evenhand.auditing import run_audit
-from evenhand.errors import OutputError, RequestError, printable
-from evenhand.output import check_place, write_text
+from evenhand.errors import EvenhandError, RequestError, printable
+from evenhand.output import check_file, check_place, write_text
 from evenhand.report.terminal import explanation, ledger, summary
 from evenhand.saving import save
 from evenhand.verdicts.engine import Engine
@@ -48,18 +48,28 @@ def run_to_folder(
     """
     paths = [Path(source) for source in sources] + ([labels] if labels else [])
     check_place(out, paths)
-    if write_spec is not None and any(write_spec.resolve() == path.resolve() for path in paths):
-        raise OutputError(f"{printable(str(write_spec))}: the spec would replace its own source")
+    if write_spec is not None:
+        check_file(write_spec, _is_spec, paths)
     started = time.time()
     with Engine() as engine:
         session = run_audit(engine, sources, spec, labels, _Steps())
         excluded = session.audit.data.rows_excluded
         if strict and excluded:
-            raise RequestError(f"--strict: {ledger(session.audit)}")
+            raise RequestError(
+                f"--strict: {ledger(session.audit)}. Mend the excluded verdicts, or leave --strict out; nothing was written"
+            )
         save(session, out, run_facts(session, paths, started), paths)
     if write_spec is not None:
         write_text(write_spec, session.spec.to_toml())
     return summary(session.audit, out)
+
+
+def _is_spec(path: Path) -> bool:
+    try:
+        Spec.load(path)
+    except EvenhandError:
+        return False
+    return True
 
 
 def explain_sources(sources: Sequence[str], spec: Spec, labels: Path | None) -> str:

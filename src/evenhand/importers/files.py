@@ -4,9 +4,10 @@ Delimited and JSON files are read with every column as text, so that "007" stays
 the delimiter, and a row that does not fit its header stops the read with its line.
 """
 
-import csv
+import codecs
 import hashlib
 import re
+import stat
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +15,8 @@ import duckdb
 
 from evenhand.errors import SourceError, did_you_mean, printable, quoted
 from evenhand.importers import frames
+from evenhand.importers.delimited import DelimitedText
+from evenhand.output import is_path
 from evenhand.verdicts.engine import Engine, quote
 from evenhand.verdicts.sources import Source
 
@@ -32,9 +35,8 @@ FORMATS = {
     ".ipc": "arrow",
 }
 """File name endings and the format each is read as."""
-_DELIMITERS = ",;\t|"
-_ENCODINGS = {"utf-8": "utf-8", "utf8": "utf-8", "latin-1": "latin-1", "utf-16": "utf-16"}
 _GLOB = re.compile(r"[*?\[]")
+_OFFICE = (".xlsx", ".xls", ".ods", ".numbers")
 
 
 def read_file(engine: Engine, path: Path, *, format_: str | None = None, encoding: str | None = None) -> Source:
@@ -44,7 +46,7 @@ def read_file(engine: Engine, path: Path, *, format_: str | None = None, encodin
         engine: where the relation is made.
         path: the file.
         format_: csv, jsonl, json, parquet or arrow; by the file's ending when None.
-        encoding: of delimited text: utf-8 (default), utf-16 or latin-1.
+        encoding: of delimited text, as Python calls it; UTF-8, or UTF-16 with its mark, when None.
 
     Raises:
         SourceError: missing, empty, not of its format, or without any data row.
@@ -53,32 +55,53 @@ def read_file(engine: Engine, path: Path, *, format_: str | None = None, encodin
     _must_be_file(path, shown)
     kind = format_ or FORMATS.get(path.suffix.casefold())
     if kind is None:
-        raise SourceError(
-            f'{shown}: the ending "{printable(path.suffix)}" is not one of {", ".join(FORMATS)}; '
-            "say what it is with --format csv|jsonl|json|parquet|arrow"
-        )
+        raise SourceError(_unknown_ending(path, shown))
     digest = _sha256(path)
     try:
         relation, columns = _READERS[kind](engine, path, encoding)
         empty = not engine.rows(f"SELECT 1 FROM {relation} LIMIT 1")
-    except (duckdb.Error, UnicodeError) as problem:
+    except duckdb.Error as problem:
         raise SourceError(_located(shown, kind, problem)) from None
     if empty:
         raise SourceError(f"{shown}: no data rows, only {quoted(columns) if columns else 'an empty list'}")
     return Source(path.name, relation, columns, digest, first_row=2 if kind == "csv" else 1)
 
 
+def _unknown_ending(path: Path, shown: str) -> str:
+    if path.suffix.casefold() in _OFFICE:
+        return f"{shown}: spreadsheets are not read by this version; save the sheet as CSV (UTF-8) and give that"
+    return (
+        f'{shown}: the ending "{printable(path.suffix)}" is not one of {", ".join(FORMATS)}; '
+        "say what it is with --format csv|jsonl|json|parquet|arrow"
+    )
+
+
 def _must_be_file(path: Path, shown: str) -> None:
-    if path.is_dir():
+    if not is_path(path):
+        raise SourceError(f"{printable(str(path))}: the name holds NUL or is not UTF-8; rename the file")
+    try:
+        mode, size = path.stat().st_mode, path.stat().st_size
+    except (OSError, ValueError) as problem:
+        raise SourceError(_absent(path, problem)) from None
+    if stat.S_ISDIR(mode):
         raise SourceError(f"{shown}: a folder; name the file inside it")
-    if not path.exists():
-        try:
-            beside = [other.name for other in path.parent.iterdir()]
-        except OSError:
-            beside = []
-        raise SourceError(f"{printable(str(path))}: no such file" + did_you_mean(path.name, beside))
-    if path.stat().st_size == 0:
+    if not stat.S_ISREG(mode):
+        raise SourceError(f"{shown}: a pipe or device; save it to a file first, it is read more than once")
+    if size == 0:
         raise SourceError(f"{shown}: the file is empty (0 bytes)")
+
+
+def _absent(path: Path, problem: Exception) -> str:
+    shown = printable(str(path))
+    if not isinstance(problem, FileNotFoundError):
+        return f"{shown}: cannot be read ({getattr(problem, 'strerror', None) or problem})"
+    if re.fullmatch(r"[0-9.]+", path.name):
+        return f"{shown}: no such file; several values of an option take commas: --cut 4,5"
+    try:
+        beside = [other.name for other in path.parent.iterdir()]
+    except OSError:
+        return f"{shown}: no such file, nor its folder"
+    return f"{shown}: no such file" + did_you_mean(path.name, beside)
 
 
 def _sha256(path: Path) -> str:
@@ -95,69 +118,103 @@ def _place(path: Path) -> str:
 
 
 def _located(shown: str, kind: str, problem: Exception) -> str:
-    lines = [line for line in str(problem).splitlines() if line.strip()]
-    said = printable(" · ".join(lines[:3]))[:300]
-    hint = "; save it as UTF-8, or name its --encoding" if "unicode" in str(problem).casefold() else ""
-    return f"{shown}: cannot be read as {kind}: {said}{hint}"
+    said = " ".join(str(problem).split())
+    if kind == "csv" and (found := _CSV_ERROR.search(said)):
+        line, expected, counted = found["line"], found["expected"], found["found"]
+        if expected:
+            said = counted if int(counted) < int(expected) else f"more than {expected}"
+            return (
+                f"{shown} line {line}: {said} values under {expected} column names; mend the line, "
+                "or put quotes round a value that holds the delimiter"
+            )
+        if "unterminated quote" in said or "quote" in said.partition("Possible fixes")[0].casefold():
+            return (
+                f'{shown} line {line}: a quote is opened and not closed, or text follows a closing one; write " as ""'
+            )
+    said = re.sub(r"Possible (fixes|solution).*", "", said, flags=re.IGNORECASE)
+    return f"{shown}: cannot be read as {kind}: {printable(said)[:300].strip()}"
+
+
+_CSV_ERROR = re.compile(
+    r"CSV Error on Line: (?P<line>\d+)(?:.*?Expected Number of Columns: (?P<expected>\d+) Found: (?P<found>\d+))?"
+)
 
 
 def _csv(engine: Engine, path: Path, encoding: str | None) -> tuple[str, tuple[str, ...]]:
-    known = _ENCODINGS.get((encoding or "utf-8").casefold())
-    if known is None:
-        raise SourceError(
-            f'{printable(path.name)}: encoding "{printable(encoding or "")}" is not one of utf-8, utf-16, latin-1'
-        )
-    with path.open(encoding="utf-8-sig" if known == "utf-8" else known, newline="") as stream:
-        first = stream.readline()
-        delimiter = "\t" if path.suffix.casefold() in (".tsv", ".tab") else max(_DELIMITERS, key=first.count)
-        stream.seek(0)
-        header = next(csv.reader(stream, delimiter=delimiter), [])
-    columns = _column_names(header, printable(path.name))
+    text = DelimitedText(path, encoding)
+    if text.is_utf8:
+        try:
+            return _parsed(engine, path, text), text.columns
+        except duckdb.InvalidInputException as problem:
+            text.must_be_valid()
+            if "state machine" not in str(problem):
+                raise
+    with text.rewritten() as plain:
+        return _parsed(engine, plain, text), text.columns
+
+
+def _parsed(engine: Engine, path: Path, text: DelimitedText) -> str:
     read = engine.connection.read_csv(
         _place(path),
         auto_detect=False,
         header=True,
-        columns=dict.fromkeys(columns, "VARCHAR"),
-        delimiter=delimiter,
+        columns=dict.fromkeys(text.columns, "VARCHAR"),
+        delimiter=text.delimiter,
         quotechar='"',
         escapechar='"',
         strict_mode=True,
-        encoding=known,
+        hive_partitioning=False,
     )
-    return _kept(engine, read), columns
-
-
-def _column_names(header: list[str], shown: str) -> tuple[str, ...]:
-    if not any(name.strip() for name in header):
-        raise SourceError(f"{shown}: the first line holds no column names")
-    names = [name.strip() or f"unnamed_{position}" for position, name in enumerate(header, start=1)]
-    folded = [name.casefold() for name in names]
-    twice = sorted({name for name in names if folded.count(name.casefold()) > 1})
-    if twice:
-        raise SourceError(
-            f"{shown}: column names stand twice: {quoted(twice)} (upper and lower case count as one); rename one of each"
-        )
-    return tuple(names)
+    return _kept(engine, read)
 
 
 def _json(engine: Engine, path: Path, form: Literal["auto", "newline_delimited"]) -> tuple[str, tuple[str, ...]]:
+    _must_be_whole(path)
     found = engine.connection.read_json(_place(path), format=form, sample_size=-1)
     columns = tuple(found.columns)
     if columns == ("json",):
-        raise SourceError(f"{printable(path.name)}: not a list of objects, so there are no columns to read")
+        raise SourceError(
+            f"{printable(path.name)}: not a list of objects with named fields, so there are no columns to read; "
+            'write [{"id": ..., "judge": ...}, ...] or one such object a line (.jsonl)'
+        )
     read = engine.connection.read_json(_place(path), format=form, columns=dict.fromkeys(columns, "VARCHAR"))
     return _kept(engine, read), columns
 
 
+def _must_be_whole(path: Path) -> None:
+    """Refuse a list that is not closed, which the engine would read to its last whole member."""
+    with path.open("rb") as stream:
+        start = stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip()
+        stream.seek(max(0, path.stat().st_size - 64))
+        end = stream.read().rstrip()
+    if start.startswith(b"[") and not end.endswith(b"]"):
+        raise SourceError(
+            f"{printable(path.name)}: the list is not closed: the file is cut off; fetch or export it again"
+        )
+
+
 def _parquet(engine: Engine, path: Path, _encoding: str | None) -> tuple[str, tuple[str, ...]]:
-    read = engine.connection.read_parquet(_place(path))
-    name = engine.name("parquet")
-    read.create_view(name)
+    read = engine.connection.read_parquet(_place(path), hive_partitioning=False)
+    view, name = engine.name("parquet"), engine.name("rows")
+    read.create_view(view)
+    kinds = zip(read.columns, map(str, read.types), strict=True)
+    columns = ", ".join(_number_as_text(name) if kind in ("FLOAT", "DOUBLE") else quote(name) for name, kind in kinds)
+    engine.run(f"CREATE TEMP VIEW {name} AS SELECT {columns} FROM {view}")
     return name, tuple(read.columns)
 
 
+def _number_as_text(column: str) -> str:
+    """A column of floating numbers as a frame would give it: whole ones without a point, NaN as nothing."""
+    name = quote(column)
+    whole = f"isfinite({name}) AND {name} = trunc({name}) AND abs({name}) < 9007199254740992"
+    return (
+        f"CASE WHEN isnan({name}) THEN NULL WHEN {whole} THEN CAST(CAST({name} AS BIGINT) AS VARCHAR) "
+        f"ELSE CAST({name} AS VARCHAR) END AS {name}"
+    )
+
+
 def _arrow(engine: Engine, path: Path, _encoding: str | None) -> tuple[str, tuple[str, ...]]:
-    return frames.held(engine, frames.read_arrow_file(path))
+    return frames.held(engine, frames.read_arrow_file(path), printable(path.name))
 
 
 def _kept(engine: Engine, read: Any) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evenhand.errors import SourceError, printable
 from evenhand.verdicts.engine import Engine
-from evenhand.verdicts.sources import Source
+from evenhand.verdicts.sources import Source, distinct_columns
 
 
 def read_frame(engine: Engine, frame: object, name: str = "frame") -> Source:
@@ -22,27 +22,44 @@ def read_frame(engine: Engine, frame: object, name: str = "frame") -> Source:
     native = as_frame(frame)
     if native is None:
         raise SourceError(f"cannot read a {type(frame).__name__}: give a path, or a pandas, Polars or PyArrow frame")
-    relation, columns = held(engine, native)
     if not len(native):
         raise SourceError(f"{name}: no data rows, only its columns")
+    relation, columns = held(engine, native, name)
     return Source(name, relation, columns, sha256="")
 
 
 def as_frame(frame: object) -> Any | None:
-    """The frame behind Narwhals' interface, collected; None when it is no frame."""
-    wrapped = nw.from_native(frame, pass_through=True)
-    if isinstance(wrapped, nw.LazyFrame):
-        wrapped = wrapped.collect()
+    """The frame behind Narwhals' interface, collected; None when it is no frame.
+
+    Raises:
+        SourceError: a frame whose columns cannot be told apart.
+    """
+    try:
+        wrapped = nw.from_native(frame, pass_through=True)
+        if isinstance(wrapped, nw.LazyFrame):
+            wrapped = wrapped.collect()
+        if isinstance(wrapped, nw.DataFrame):
+            wrapped.columns  # noqa: B018  pandas with one name twice raises here
+    except nw.exceptions.NarwhalsError as problem:
+        raise SourceError(f"the frame cannot be read: {printable(' '.join(str(problem).split()))[:200]}") from None
     return wrapped if isinstance(wrapped, nw.DataFrame) else None
 
 
-def held(engine: Engine, frame: Any) -> tuple[str, tuple[str, ...]]:
-    """Hand a Narwhals frame's columns to the engine; returns the relation and the column names."""
-    columns = tuple(str(name) for name in frame.columns)
+def held(engine: Engine, frame: Any, shown: str) -> tuple[str, tuple[str, ...]]:
+    """Hand a Narwhals frame's columns to the engine; returns the relation and the column names.
+
+    Raises:
+        SourceError: no columns, two of one name, or text that is no text.
+    """
+    columns = distinct_columns([str(name) for name in frame.columns], shown)
+    if not columns:
+        raise SourceError(f"{shown}: no columns")
     name = engine.name("frame")
-    arrays = {column: _plain(frame[column]) for column in frame.columns}
-    if columns:
-        engine.connection.register(name, dict(zip(columns, arrays.values(), strict=True)))
+    try:
+        arrays = [_plain(column) for column in frame.iter_columns()]
+        engine.connection.register(name, dict(zip(columns, arrays, strict=True)))
+    except UnicodeError as problem:
+        raise SourceError(f"{shown}: a text cannot be written as UTF-8 ({printable(str(problem))[:120]})") from None
     return name, columns
 
 
@@ -88,7 +105,9 @@ def read_arrow_file(path: Path) -> Any:
             continue
         try:
             return nw.from_native(read(path), eager_only=True)
-        except (OSError, ValueError, RuntimeError) as problem:
+        except ImportError:
+            raise
+        except Exception as problem:  # noqa: BLE001  each library has its own exceptions for a broken file
             raise SourceError(f"{shown}: cannot be read as arrow: {printable(str(problem))[:200]}") from None
     raise SourceError(
         f"{shown}: reading Arrow and Feather files needs PyArrow or Polars: pip install 'evenhand[arrow]'"
@@ -102,4 +121,4 @@ def _with_pyarrow(path: Path) -> Any:
 
 def _with_polars(path: Path) -> Any:
     polars = importlib.import_module("polars")
-    return polars.read_ipc(path, memory_map=False)
+    return polars.read_ipc(path)

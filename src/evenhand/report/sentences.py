@@ -95,7 +95,7 @@ def _bank(audit: Audit, judge: str) -> str:
         return ""
     values = f"KR-20 is {value_text(on_judge)} on the judge's verdicts and {value_text(null)} on reference labels"
     if gap.ci_low is not None and gap.ci_high is not None and gap.ci_low <= 0 <= gap.ci_high:
-        return f"{values} (difference {with_interval(gap)}): an error-free scorer gets about the same, so it describes the bank, not the judge."
+        return f"{values} (difference {value_text(gap)}, {range_text(gap)}): an error-free scorer gets about the same, so it describes the bank, not the judge."
     return f"{values}: what the judge adds is their difference, {with_interval(gap)}; the rest is the bank."
 
 

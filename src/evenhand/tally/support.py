@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.stats.arrays import Counts
-from evenhand.verdicts.table import VerdictTable
+from evenhand.verdicts.table import WORD, VerdictTable
 
 _MOST_BITS = 62
 
@@ -37,6 +37,8 @@ def tally_support(table: VerdictTable, rater: int) -> Support | None:
     q = table.scale.size
     if not table.units.grouped or q * q > _MOST_BITS:
         return None
+    if table.scale.kind == "binary":
+        return _of_masks(table, rater)
     bit = f"1::BIGINT << (reference::BIGINT * {q} + judge)"
     by_criterion = (
         f"SELECT criterion, cluster, bit_or({bit}) AS mask FROM {table.relation} "
@@ -48,3 +50,30 @@ def tally_support(table: VerdictTable, rater: int) -> Support | None:
         "SELECT -1, mask, count(*) FROM (SELECT cluster, bit_or(mask) AS mask FROM m GROUP BY 1) GROUP BY mask ORDER BY ALL"
     )
     return Support(q, found["criterion"], found["mask"], found["n"])
+
+
+def _of_masks(table: VerdictTable, rater: int) -> Support:
+    """The same for two labels from the masks of rated responses: no group a cluster and criterion is made."""
+    k, words = len(table.reading.criteria), range(table.n_words)
+    names = [f"p{pair}_{word}" for pair in range(4) for word in words]
+    held = ", ".join(
+        f"bit_or(judged_{word} & referred_{word} & {'' if pair & 2 else '~'}reference_{word} "
+        f"& {'' if pair & 1 else '~'}judge_{word}) AS p{pair}_{word}"
+        for pair in range(4)
+        for word in words
+    )
+    found = table.engine.integers(
+        f"SELECT {', '.join(names)}, count(*) AS n FROM (SELECT {held} FROM {table.rated} WHERE rater = ? GROUP BY cluster) "
+        "GROUP BY ALL ORDER BY ALL",
+        [rater],
+    )
+    whole = np.zeros_like(found["n"])
+    clusters = np.zeros((k + 1, 16))
+    for criterion in range(k):
+        word, bit = divmod(criterion, WORD)
+        mask = sum(((found[f"p{pair}_{word}"] >> bit) & 1) << pair for pair in range(4))
+        clusters[criterion + 1] = np.bincount(mask, weights=found["n"], minlength=16)
+        whole |= mask
+    clusters[0] = np.bincount(whole, weights=found["n"], minlength=16)
+    row, mask = np.nonzero(clusters[:, 1:])
+    return Support(2, row - 1, mask + 1, clusters[row, mask + 1].astype(np.int64))

@@ -11,6 +11,15 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.errors import SourceError, printable
+
+_ABOUT_DATA = (
+    duckdb.IOException,
+    duckdb.InvalidInputException,
+    duckdb.ConversionException,
+    duckdb.OutOfMemoryException,
+)
+
 
 def quote(identifier: str) -> str:
     """An identifier as it may stand in SQL, whatever characters it holds."""
@@ -30,8 +39,16 @@ class Engine:
     def __enter__(self) -> "Engine":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _kind: object, problem: BaseException | None, _trace: object) -> None:
+        """Close; what the engine cannot read or hold becomes a sentence.
+
+        Raises:
+            SourceError: instead of the engine's own error about the data, the disk or the memory.
+        """
         self.connection.close()
+        if isinstance(problem, _ABOUT_DATA):
+            said = printable(" ".join(str(problem).split()))[:300]
+            raise SourceError(f"the data cannot be read to the end: {said}") from None
 
     def name(self, stem: str) -> str:
         """A fresh relation name."""

@@ -4,15 +4,21 @@ Only names are looked at, only roles the user left open are filled, and what was
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from evenhand.errors import MappingError, quoted
+from evenhand.errors import MappingError, printable, quoted
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import Spec
 
 CRITERION = "{criterion}"
-_RESPONSE = ("response_id", "item_id", "sample_id", "answer_id", "example_id", "doc_id", "record_id", "id", "uid", "response", "item")  # fmt: skip
-_CLUSTER = ("cluster_id", "question_id", "prompt_id", "task_id", "topic_id", "passage_id", "cluster", "question", "prompt", "task", "topic")  # fmt: skip
+_RESPONSE = (
+    *("response_id", "item_id", "sample_id", "answer_id", "example_id", "doc_id", "record_id", "id", "uid"),
+    *("response", "item", "idx"),
+)
+_CLUSTER = (
+    *("cluster_id", "question_id", "prompt_id", "task_id", "topic_id", "passage_id"),
+    *("cluster", "question", "prompt", "task", "topic"),
+)
 _OTHERS = {
     "criterion": ("criterion_id", "criterion", "rubric_line", "checklist_line", "criterion_name"),
     "rater": ("rater_id", "rater", "annotator", "annotator_id", "judge_id", "judge_name"),
@@ -26,31 +32,12 @@ _OTHERS = {
     "order": ("order",),
 }
 _VERDICT = ("verdict", "value", "label", "score", "rating", "mark", "grade")
-_REFERENCE = (
-    "reference",
-    "gold",
-    "human",
-    "ground_truth",
-    "expected",
-    "truth",
-    "expert",
-    "teacher",
-    "label",
-    "target",
-)
+_REFERENCE = ("reference", "gold", "human", "ground_truth", "expected", "truth", "expert", "teacher", "label", "target")
 _JUDGE = (
-    "judge",
-    "verdict",
-    "grader",
-    "llm",
-    "prediction",
-    "predicted",
-    "pred",
-    "model",
-    "auto",
-    "value",
-    "score",
+    *("judge", "verdict", "grader", "llm", "prediction", "predicted", "pred", "auto"),
+    *("value", "score", "mark", "grade", "rating"),
 )
+_JUDGE_AFFIXES = (*_JUDGE, "model")
 _SEPARATORS = re.compile(r"[_\s.\-/]+")
 
 
@@ -64,8 +51,8 @@ def recognise(spec: Spec, sources: Sequence[Source]) -> Spec:
     found: dict[str, object] = {}
     taken = {name for name in _named(spec) if name}
     if not spec.response:
-        found["response"] = (_response(columns, taken),)
-        taken |= set(found["response"])  # type: ignore[call-overload]
+        found["response"] = response = (_response(sources[0], columns, taken),)
+        taken |= set(response)
     for role, names in _OTHERS.items():
         if getattr(spec, role) is None and (match := _first(names, columns, taken)):
             found[role] = match
@@ -88,37 +75,44 @@ def _named(spec: Spec) -> tuple[str | None, ...]:
     )
 
 
+def _folded(name: str) -> str:
+    return _SEPARATORS.sub("", name).casefold()
+
+
 def _first(names: Sequence[str], columns: Sequence[str], taken: set[str]) -> str | None:
-    by_folded = {column.casefold(): column for column in reversed(columns) if column not in taken}
-    return next((by_folded[name] for name in names if name in by_folded), None)
+    """The column that is called by the first of these names, whatever its case and separators."""
+    by_folded = {_folded(column): column for column in reversed(columns) if column not in taken}
+    return next((by_folded[_folded(name)] for name in names if _folded(name) in by_folded), None)
 
 
-def _response(columns: Sequence[str], taken: set[str]) -> str:
+def _response(source: Source, columns: Sequence[str], taken: set[str]) -> str:
     match = _first(_RESPONSE, columns, taken)
     if match is None:
         raise MappingError(
-            f"which column identifies a response? None is named like one ({', '.join(_RESPONSE[:6])}, …); "
-            f"say --response COL. Columns are {quoted(columns, 20)}"
+            f"{printable(source.name)}: which column identifies a response? None is named like one "
+            f"({', '.join(_RESPONSE[:6])}, …); say --response COL, or --response COL,COL where an id takes several "
+            f"columns. Columns are {quoted(columns, 20)}"
         )
     return match
 
 
 def _verdicts(spec: Spec, columns: Sequence[str], taken: set[str], *, has_rater: bool) -> dict[str, object]:
     if spec.judge or spec.verdict:
-        if spec.reference is None and spec.judge and (partner := _partner(spec.judge[0], columns)):
-            return {"reference": partner}
-        return {}
-    if has_rater and spec.reference is None and (match := _first(_VERDICT, columns, taken)):
-        return {"verdict": match}
+        partner = _partner(spec.judge[0], columns) if spec.judge and spec.reference is None else None
+        return {"reference": partner} if partner else {}
+    if has_rater and (match := _first(_VERDICT, columns, taken)):
+        reference = spec.reference or _first(_REFERENCE, columns, taken | {match})
+        return {"verdict": match, **({"reference": reference} if reference else {})}
     if spec.reference is None and (patterns := _paired_patterns(columns)):
         return {"reference": patterns[0], "judge": (patterns[1],)}
     reference = spec.reference or _first(_REFERENCE, columns, taken)
     judge = _first(_JUDGE, columns, taken | {reference or ""})
+    if judge is None and spec.reference is None and _folded(reference or "") in _VERDICT:
+        judge, reference = reference, None
     if judge is None:
-        judge, reference = (reference, None) if spec.reference is None and reference else (None, reference)
-    if judge is None:
+        found = f'"{printable(reference)}" looks like the reference, but w' if reference else "W"
         raise MappingError(
-            "which column holds the judge's verdicts? Say --judge COL, or a pattern such as "
+            f"{found}hich column holds the judge's verdicts? Say --judge COL, or a pattern such as "
             f"--judge 'judge_{CRITERION}' for one column a criterion. Columns are {quoted(columns, 20)}"
         )
     return {"judge": (judge,), **({"reference": reference} if reference else {})}
@@ -146,7 +140,7 @@ def _stems(columns: Sequence[str], words: Sequence[str]) -> dict[tuple[str, str]
 def _paired_patterns(columns: Sequence[str]) -> tuple[str, str] | None:
     """Patterns such as gold_e{criterion} and judge_e{criterion}, where both sides have the same criteria."""
     best: tuple[int, str, str] | None = None
-    references, judges = _stems(columns, _REFERENCE), _stems(columns, _JUDGE)
+    references, judges = _stems(columns, _REFERENCE), _stems(columns, _JUDGE_AFFIXES)
     for (before, after), stems in references.items():
         for (judge_before, judge_after), judge_stems in judges.items():
             inner = _inner_pattern(stems & judge_stems)
@@ -158,7 +152,7 @@ def _paired_patterns(columns: Sequence[str]) -> tuple[str, str] | None:
 def _inner_pattern(stems: set[str]) -> tuple[int, str] | None:
     """The pattern shared by several stems: numbered (e1, e2, …) if most are, else the stem itself."""
     numbered: dict[str, int] = {}
-    for stem in stems:
+    for stem in sorted(stems):
         if found := re.fullmatch(r"(\D*)[0-9]+", stem):
             numbered[found[1]] = numbered.get(found[1], 0) + 1
     if numbered and max(numbered.values()) > 1:
@@ -169,31 +163,40 @@ def _inner_pattern(stems: set[str]) -> tuple[int, str] | None:
 
 def _partner(judge: str, columns: Sequence[str]) -> str | None:
     """The reference pattern or column beside a judge that the user named."""
-    if CRITERION in judge:
-        shape = re.compile(re.escape(judge).replace(re.escape(CRITERION), "(.+)"))
-        wanted = {found[1] for column in columns if (found := shape.fullmatch(column))}
-        for (before, after), stems in _stems(columns, _REFERENCE).items():
-            for stem in stems:
-                for criterion in wanted:
-                    if criterion and stem.endswith(criterion) and len(wanted) > 1:
-                        prefix = stem[: len(stem) - len(criterion)]
-                        if all(prefix + other in stems for other in wanted):
-                            return before + prefix + CRITERION + after
-        return None
-    return _first(_REFERENCE, columns, {judge})
+    if CRITERION not in judge:
+        return _first(_REFERENCE, columns, {judge})
+    wanted = numbers_only(set(expand(judge, columns)))
+    found = (
+        before + prefix + CRITERION + after
+        for (before, after), stems in _stems(columns, _REFERENCE).items()
+        for prefix in _prefixes(stems, wanted)
+    )
+    return next(found, None)
+
+
+def _prefixes(stems: set[str], wanted: set[str]) -> Iterator[str]:
+    """What stands before the criterion in stems that hold all the wanted ones."""
+    one = min(wanted, default="")
+    for stem in sorted(stems):
+        prefix = stem.removesuffix(one)
+        if len(wanted) > 1 and prefix != stem and stems.issuperset(prefix + criterion for criterion in wanted):
+            yield prefix
 
 
 def _without_idle_roles(spec: Spec, found: dict[str, object]) -> Spec:
-    """Roles recognised in a file whose rows do not use them: judge_model beside one judge column is no facet."""
-    idle: dict[str, object] = {}
-    if spec.criterion and any(CRITERION in name for name in (*spec.judge, spec.reference or "")):
-        if "criterion" in found:
-            idle["criterion"] = None
-    if spec.verdict is None and "rater" in found and spec.judge:
-        idle["rater"] = None
-    if spec.verdict is None and "rater_kind" in found:
-        idle["rater_kind"] = None
-    return spec.model_copy(update=idle)
+    """Roles recognised in a file whose rows do not use them: judge_name beside one judge column is no rater."""
+    idle = {
+        "criterion": any(CRITERION in name for name in (*spec.judge, spec.reference or "")),
+        "rater": spec.verdict is None and bool(spec.judge),
+        "rater_kind": spec.verdict is None,
+    }
+    return spec.model_copy(update={role: None for role, is_idle in idle.items() if is_idle and role in found})
+
+
+def numbers_only(criteria: set[str]) -> set[str]:
+    """Of what a pattern captured the numbers, where there are several: 1, 2, 3 and not "xplanation"."""
+    numbers = {criterion for criterion in criteria if criterion.isdigit()}
+    return numbers if len(numbers) > 1 else criteria
 
 
 def expand(pattern: str, columns: Sequence[str]) -> dict[str, str]:
@@ -228,6 +231,18 @@ def recognise_reference(columns: Sequence[str], like: str | None = None) -> str 
     return _first(_VERDICT, columns, set())
 
 
-def recognise_response(columns: Sequence[str], like: Sequence[str]) -> tuple[str, ...]:
+def recognise_response(source: Source, like: Sequence[str]) -> tuple[str, ...]:
     """The response columns of a second file: the same names where it has them, else one named like an id."""
-    return tuple(like) if all(name in columns for name in like) else (_response(columns, set()),)
+    if all(name in source.columns for name in like):
+        return tuple(like)
+    return (_response(source, source.columns, set()),)
+
+
+def recognise_cluster(columns: Sequence[str]) -> str | None:
+    """The column of clusters in a file of reference labels, if one is named so."""
+    return _first(_CLUSTER, columns, set())
+
+
+def names_judge(columns: Sequence[str]) -> bool:
+    """Whether a file names its judge outright, so that the other file is the reference's."""
+    return _first(_JUDGE[:8], columns, set()) is not None or bool(_stems(columns, _JUDGE[:1]))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from evenhand.errors import MappingError, printable, quoted
 from evenhand.verdicts.engine import Engine, quote
-from evenhand.verdicts.layout import expand, recognise, recognise_reference
+from evenhand.verdicts.layout import expand, names_judge, recognise, recognise_reference
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import FACETS, Spec
 
@@ -53,20 +53,30 @@ class Reading:
     def where(self, side: str, text: str) -> str:
         """The first place of a text on a side: file, row and column."""
         for source, column in self.places.get(side, ()):
-            rows = rows_with(self.engine, source, {column: text})
-            if rows:
-                return f'{printable(source.name)} row {rows[0]} column "{printable(column)}"'
+            test = f"{source.column(column, 'the reading')} = ?"
+            if found := rows_with(self.engine, source, test, [text], limit=1):
+                return f'{found} column "{printable(column)}"'
         return f"the {side}'s column"
 
 
-def rows_with(engine: Engine, source: Source, wanted: Mapping[str, str], limit: int = 6) -> list[int]:
-    """Row numbers, as the user counts them, of the first rows whose columns hold these texts."""
-    tests = " AND ".join(f"{source.column(column, 'the reading')} = ?" for column in wanted)
-    found = engine.rows(
-        f"SELECT n FROM (SELECT row_number() OVER () AS n, * FROM {source.relation}) WHERE {tests} ORDER BY n LIMIT {limit}",
-        list(wanted.values()),
-    )
-    return [int(number) + source.first_row - 1 for (number,) in found]
+def rows_with(engine: Engine, source: Source, test: str, parameters: Sequence[object] = (), limit: int = 6) -> str:
+    """Where rows pass a test: each file with its row numbers as the user counts them; empty when none does.
+
+    Args:
+        engine: holds the source.
+        source: one file or frame, or several stacked.
+        test: an SQL condition on the source's columns.
+        parameters: of the test.
+        limit: rows named a file; the last one is followed by an ellipsis when there are more.
+    """
+    said = []
+    for part in source.parts or (source,):
+        numbered = f"SELECT row_number() OVER () + {part.first_row - 1} AS n, * FROM {part.relation}"
+        found = engine.rows(f"SELECT n FROM ({numbered}) WHERE {test} ORDER BY n LIMIT {limit + 1}", list(parameters))
+        if rows := [f"{number}" for (number,) in found]:
+            more = ", …" if len(rows) > limit > 1 else ""
+            said.append(f"{printable(part.name)} row{'s'[: len(rows[:limit]) - 1]} {', '.join(rows[:limit])}{more}")
+    return "; ".join(said[:1] if limit == 1 else said[:4])
 
 
 def stack(engine: Engine, sources: Sequence[Source]) -> list[Source]:
@@ -84,7 +94,7 @@ def stack(engine: Engine, sources: Sequence[Source]) -> list[Source]:
         union = " UNION ALL ".join(f"SELECT {columns} FROM {member.relation}" for member in members)
         engine.run(f"CREATE TEMP VIEW {name} AS {union}")
         names = " + ".join(member.name for member in members)
-        stacked.append(Source(names, name, members[0].columns, "", members[0].first_row))
+        stacked.append(Source(names, name, members[0].columns, "", parts=tuple(members)))
     return stacked
 
 
@@ -145,6 +155,9 @@ def _sides(spec: Spec, kinds: Sequence[Source]) -> tuple[Source, Source]:
         return (first, second) if holds(first, judge) else (second, first)
     if spec.reference and holds(first, [spec.reference]) != holds(second, [spec.reference]):
         return (second, first) if holds(first, [spec.reference]) else (first, second)
+    first_is_judge, second_is_judge = names_judge(first.columns), names_judge(second.columns)
+    if first_is_judge != second_is_judge:
+        return (first, second) if first_is_judge else (second, first)
     if recognise_reference(first.columns) and not recognise_reference(second.columns):
         return second, first
     return first, second

@@ -10,6 +10,21 @@ from evenhand.verdicts.spec import Spec
 
 STATUSES = ("abstained", "tied", "unparsed", "refused", "error", "missing")
 """Why a verdict holds no label, in the order of their codes after the labels'."""
+STATUS_WORDS = {
+    "ok": "",
+    "success": "",
+    "completed": "",
+    "parse_error": "unparsed",
+    "parse error": "unparsed",
+    "unparseable": "unparsed",
+    "api_error": "error",
+    "api error": "error",
+    "timeout": "error",
+    "refusal": "refused",
+    "abstain": "abstained",
+    "tie": "tied",
+}
+"""What harnesses call the same statuses in a status column; "" is scored."""
 VOCABULARIES = (
     ("0", "1"),
     ("false", "true"),
@@ -32,6 +47,11 @@ ABSENCE_WORDS = frozenset({"na", "n/a", "none", "null", "nan", "nil", "-", "–"
 """Words that may mean nothing or be a label: never guessed, always asked about."""
 MOST_LEVELS = 20
 """Distinct labels beyond which a column is not read as a scale of levels."""
+MOST_DECLARED = 100
+"""Labels that may be declared."""
+_INFINITE = frozenset({"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"})
+_COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)+(\.\d+)?")
+_INVISIBLE = re.compile(r"[\u200b-\u200f\u2060\ufeff\u00ad]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _ORDINAL = 11
 _Counts = Mapping[str, int]
@@ -83,6 +103,42 @@ def canonical(text: str) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The texts that occur on both sides, and where."""
+
+    judge: _Counts
+    reference: _Counts
+    where: Callable[[str, str], str]
+    statuses: Mapping[str, str]
+
+    def labels(self) -> dict[str, int]:
+        """How often each label occurs, in its canonical spelling; blanks and statuses are none."""
+        found: dict[str, int] = {}
+        for counts in (self.judge, self.reference):
+            for text, count in counts.items():
+                if text.strip() and _folded(text) not in self.statuses:
+                    found[canonical(text)] = found.get(canonical(text), 0) + count
+        return found
+
+    def places(self, labels: Sequence[str], limit: int = 6) -> str:
+        """Where labels stand: text, how often, and its first file, row and column on each side."""
+        found = [
+            (side, text, count)
+            for side, counts in (("judge", self.judge), ("reference", self.reference))
+            for text, count in counts.items()
+            if canonical(text) in labels
+        ]
+        said = [
+            f'"{printable(text)}" {_times(count)} ({self.where(side, text)})' for side, text, count in found[:limit]
+        ]
+        return "; ".join(said) + (f"; and {len(found) - limit} more" if len(found) > limit else "")
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times, first"
+
+
 def read_scale(spec: Spec, judge: _Counts, reference: _Counts, where: Callable[[str, str], str]) -> Scale:
     """Find the scale from the declaration and the texts that occur.
 
@@ -95,13 +151,9 @@ def read_scale(spec: Spec, judge: _Counts, reference: _Counts, where: Callable[[
     Raises:
         ScaleError: a label outside a declared scale, or labels that name no scale.
     """
-    statuses = _status_words(spec)
-    labels: dict[str, int] = {}
-    for counts in (judge, reference):
-        for text, count in counts.items():
-            if text.strip() and _folded(text) not in statuses:
-                labels[canonical(text)] = labels.get(canonical(text), 0) + count
-    kind, levels, reading, members = _levels(spec, labels, judge, reference, where)
+    statuses = _status_words(spec, judge, reference)
+    texts = _Texts(judge, reference, where, statuses)
+    kind, levels, reading, members = _levels(spec, texts)
 
     def code(text: str, blank: str) -> int:
         if not text.strip():
@@ -110,10 +162,11 @@ def read_scale(spec: Spec, judge: _Counts, reference: _Counts, where: Callable[[
             return len(levels) + STATUSES.index(statuses[_folded(text)])
         return members[canonical(text)]
 
+    infinite = [word for word, status in statuses.items() if word in _INFINITE and status == "unparsed"]
     return Scale(
         kind,
         levels,
-        reading,
+        reading + (f"; {quoted(infinite)} not finite: unparsed" if infinite else ""),
         {text: code(text, spec.blank) for text in judge},
         {text: code(text, "missing") for text in reference},
     )
@@ -123,49 +176,55 @@ def _folded(text: str) -> str:
     return canonical(text).strip().casefold()
 
 
-def _status_words(spec: Spec) -> dict[str, str]:
+def _status_words(spec: Spec, judge: _Counts, reference: _Counts) -> dict[str, str]:
+    """Words that say a status: declared, or infinite where every other label is a number."""
     words = dict.fromkeys(CANNOT_ASSESS, "abstained")
     for status, declared in (("abstained", spec.abstain), ("tied", spec.tie), ("missing", spec.na)):
         words |= {_folded(word): status for word in declared}
+    found = {_folded(text) for counts in (judge, reference) for text in counts if text.strip()} - words.keys()
+    infinite, others = found & _INFINITE, found - _INFINITE
+    if infinite and others and all(_NUMBER.fullmatch(text) for text in others) and not spec.levels:
+        words |= dict.fromkeys(sorted(infinite), "unparsed")
     return words
 
 
 _Levels = tuple[str, tuple[str, ...], str, dict[str, int]]
 
 
-def _levels(
-    spec: Spec, labels: dict[str, int], judge: _Counts, reference: _Counts, where: Callable[[str, str], str]
-) -> _Levels:
+def _levels(spec: Spec, texts: _Texts) -> _Levels:
     if spec.scale in ("pairwise", "continuous"):
         raise ScaleError(
             f"--scale {spec.scale}: this version audits binary, nominal and ordinal labels; "
             "marks and pairs come with a later one"
         )
+    labels = texts.labels()
     if not labels:
-        raise ScaleError("no label on either side: every verdict is blank or declared missing or abstained")
+        raise ScaleError(
+            "no label on either side: every verdict is blank, or declared missing (--na) or abstained (--abstain)"
+        )
     if spec.levels:
-        return _declared(spec, labels, judge, reference, where)
+        return _declared(spec, labels, texts)
     if spec.scale == "binary" or spec.scale is None:
         found = _binary(spec, labels)
         if found:
             return found
     if spec.scale == "binary":
-        _refuse_strays(_vocabulary_of(labels), labels, judge, reference, where, spec)
-    return _open_scale(spec, labels)
+        _refuse_strays(_vocabulary_of(labels), labels, texts, spec)
+    return _open_scale(spec, labels, texts)
 
 
-def _declared(
-    spec: Spec, labels: dict[str, int], judge: _Counts, reference: _Counts, where: Callable[[str, str], str]
-) -> _Levels:
+def _declared(spec: Spec, labels: dict[str, int], texts: _Texts) -> _Levels:
     levels = tuple(canonical(level) for level in spec.levels)
     if len(set(levels)) != len(levels) or len(levels) < 2:
         raise ScaleError(f"--levels needs two or more different labels, got {quoted(spec.levels)}")
+    if len(levels) > MOST_DECLARED:
+        raise ScaleError(f"--levels names {len(levels):,} labels; at most {MOST_DECLARED} are audited as levels")
     kind = spec.scale or ("binary" if len(levels) == 2 else "nominal")
     if kind == "binary" and len(levels) != 2:
         raise ScaleError(f"--scale binary has two labels, --levels names {len(levels)}: {quoted(levels)}")
     if spec.positive is not None:
         levels = _positive_last(levels, canonical(spec.positive))
-    _refuse_strays(levels, labels, judge, reference, where, spec)
+    _refuse_strays(levels, labels, texts, spec)
     return kind, levels, f"declared: {', '.join(levels)}", {level: code for code, level in enumerate(levels)}
 
 
@@ -175,28 +234,13 @@ def _positive_last(levels: tuple[str, ...], positive: str) -> tuple[str, ...]:
     return (*(level for level in levels if level != positive), positive)
 
 
-def _refuse_strays(
-    known: Sequence[str],
-    labels: dict[str, int],
-    judge: _Counts,
-    reference: _Counts,
-    where: Callable[[str, str], str],
-    spec: Spec,
-) -> None:
+def _refuse_strays(known: Sequence[str], labels: dict[str, int], texts: _Texts, spec: Spec) -> None:
     strays = [label for label in labels if label not in known]
     if not strays:
         return
-    places = []
-    for side, counts in (("judge", judge), ("reference", reference)):
-        places += [
-            f'"{printable(text)}" {counts[text]:,} time(s) in {where(side, text)}'
-            for text in counts
-            if canonical(text) in strays
-        ]
-    listed = "; ".join(places[:6]) + (f"; and {len(places) - 6} more" if len(places) > 6 else "")
     example = printable(strays[0])
     raise ScaleError(
-        f"not on the {spec.scale or 'declared'} scale ({quoted(known)}): {listed}. "
+        f"not on the {spec.scale or 'declared'} scale ({quoted(known)}): {texts.places(strays)}. "
         f'Mend the file, or say what it means: --na "{example}" (missing), --abstain "{example}", '
         "or declare other --levels"
     )
@@ -257,13 +301,10 @@ def _spellings(labels: dict[str, int], members: dict[str, int], levels: tuple[st
     return "; ".join(parts)
 
 
-def _open_scale(spec: Spec, labels: dict[str, int]) -> _Levels:
-    unclear = [label for label in labels if label.casefold() in ABSENCE_WORDS]
-    if unclear and spec.scale is None:
-        raise ScaleError(
-            f"is {quoted(unclear)} a label, a missing verdict or an abstention? It is never guessed: say "
-            f'--na "{printable(unclear[0])}", --abstain "{printable(unclear[0])}", or declare --levels'
-        )
+def _open_scale(spec: Spec, labels: dict[str, int], texts: _Texts) -> _Levels:
+    if spec.scale is None:
+        _refuse_unclear(labels, texts)
+    _refuse_variants(labels)
     levels = tuple(sorted(labels, key=natural))
     numbers = all(_NUMBER.fullmatch(label) for label in labels)
     if len(levels) > MOST_LEVELS:
@@ -280,3 +321,37 @@ def _open_scale(spec: Spec, labels: dict[str, int]) -> _Levels:
         f"{kind}, {how}: {', '.join(levels)}",
         {level: code for code, level in enumerate(levels)},
     )
+
+
+def _refuse_unclear(labels: dict[str, int], texts: _Texts) -> None:
+    """Labels that may be something else: a word for nothing, a number written with commas."""
+    unclear = [label for label in labels if label.casefold() in ABSENCE_WORDS]
+    if unclear:
+        example = printable(unclear[0])
+        raise ScaleError(
+            f"is it a label, a missing verdict or an abstention? {texts.places(unclear)}. It is never guessed: say "
+            f'--na "{example}", --abstain "{example}", or declare it among --levels'
+        )
+    commas = [label for label in labels if _COMMA_NUMBER.fullmatch(label.strip())]
+    if commas:
+        raise ScaleError(
+            f"a number written with a comma? {texts.places(commas, 3)}. It is never guessed: write decimals with a "
+            "point and thousands without a mark"
+        )
+
+
+def _refuse_variants(labels: dict[str, int]) -> None:
+    """Labels that differ only by case, space or invisible characters are one label mistyped, or must be declared."""
+    alike: dict[str, list[str]] = {}
+    for label in labels:
+        alike.setdefault(" ".join(_INVISIBLE.sub("", label).split()).casefold(), []).append(label)
+    groups = [
+        ", ".join(f'"{printable(label)}" ({labels[label]:,})' for label in sorted(group))
+        for group in alike.values()
+        if len(group) > 1
+    ]
+    if groups:
+        raise ScaleError(
+            f"labels differ only by case, space or invisible characters: {'; '.join(groups[:6])}. Make them one "
+            "spelling in the file, or declare with --levels that they are different labels"
+        )

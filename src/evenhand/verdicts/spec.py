@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator
 
 from evenhand.errors import RequestError, SourceError, did_you_mean, printable
 
@@ -53,6 +53,7 @@ class Spec(BaseModel):
     arm: str | None = None
     order: str | None = None
     text: tuple[str, ...] = ()
+    texts: Literal["none", "errors"] = "none"
 
     scale: ScaleKind | None = None
     levels: tuple[str, ...] = ()
@@ -62,7 +63,7 @@ class Spec(BaseModel):
     na: tuple[str, ...] = ()
     blank: Blank = "missing"
     criteria: Literal["shared", "per-cluster"] = "shared"
-    cut: tuple[float, ...] = ()
+    cut: tuple[FiniteFloat, ...] = ()
 
     format: Literal["csv", "jsonl", "json", "parquet", "arrow"] | None = None
     encoding: str | None = None

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evenhand.errors import KeyClashError, ScaleError, printable
+from evenhand.errors import KeyClashError, ScaleError, printable, quoted
 from evenhand.stats.resampling import MAX_UNITS, random_groups
 from evenhand.verdicts.engine import Engine
 from evenhand.verdicts.order import natural
 from evenhand.verdicts.reading import Reading, rows_with
-from evenhand.verdicts.scale import STATUSES, Scale, read_scale
+from evenhand.verdicts.scale import STATUS_WORDS, STATUSES, Scale, read_scale
 
 MOST_TEXTS = 5_000
 """Distinct texts of one side beyond which it is no column of labels."""
@@ -41,10 +41,11 @@ class VerdictTable:
     """Coded verdict slots in the engine.
 
     Attributes:
-        relation: view of (rater, response, condition, cluster, unit, criterion, judge, reference), all but the ids
-            integers; judge and reference are codes of ``scale``.
-        rated: table of one row a (rater, response, condition): unit, cluster, n, and for each word of criteria the
-            masks present, judged, judge, referred, reference (the latter two for binary scales).
+        relation: view of (rater, response, condition, cluster_id, cluster, unit, criterion, judge, reference), all but
+            the ids and the condition integers; judge and reference are codes of ``scale``.
+        rated: table of one row a (rater, response, condition): unit, cluster, n and how many of them are n_judged,
+            n_referred and n_paired, and for each word of criteria the masks present, and on binary scales judged,
+            judge, referred, reference.
     """
 
     reading: Reading
@@ -133,12 +134,13 @@ def _coded(reading: Reading, scale: Scale, numbers: str) -> str:
     missing = scale.status("missing")
     coded = f"coalesce(j.code, {missing})::TINYINT"
     if reading.spec.status:
-        cases = " ".join(f"WHEN '{status}' THEN {scale.status(status)}" for status in STATUSES)
+        words = {status: status for status in STATUSES} | STATUS_WORDS
+        cases = " ".join(f"WHEN '{word}' THEN {scale.status(status)}" for word, status in words.items() if status)
         coded = f"CASE lower(trim(s.status)) {cases} ELSE {coded} END::TINYINT"
         _check_statuses(reading)
     key = "s.cluster" if reading.spec.cluster else "s.response"
     engine.run(
-        f"CREATE TEMP VIEW {name} AS SELECT s.rater, s.response, s.condition, c.cluster, c.unit, s.criterion, "
+        f"CREATE TEMP VIEW {name} AS SELECT s.rater, s.response, s.condition, c.name AS cluster_id, c.cluster, c.unit, s.criterion, "
         f"{coded} AS judge, coalesce(r.code, {missing})::TINYINT AS reference "
         f"FROM {reading.relation} s JOIN {numbers} c ON c.name = {key} "
         f"LEFT JOIN {judge} j ON j.text = s.judge LEFT JOIN {reference} r ON r.text = s.reference"
@@ -147,21 +149,25 @@ def _coded(reading: Reading, scale: Scale, numbers: str) -> str:
 
 
 def _check_statuses(reading: Reading) -> None:
-    known = ("", "scored", *STATUSES)
-    listed = ", ".join(f"'{status}'" for status in known)
+    known = ("scored", *STATUSES)
+    listed = ", ".join(f"'{status}'" for status in ("", *known, *STATUS_WORDS))
     found = reading.engine.rows(
         f"SELECT status, count(*) FROM {reading.relation} WHERE lower(trim(status)) NOT IN ({listed}) GROUP BY 1 ORDER BY 1 LIMIT 6"
     )
     if found:
         said = ", ".join(f'"{printable(str(status))}" ({count:,})' for status, count in found)
         raise ScaleError(
-            f'column "{printable(reading.spec.status or "")}": unknown status {said}; known are {", ".join(known[1:])}'
+            f'column "{printable(reading.spec.status or "")}": unknown status {said}; write one of {", ".join(known)}, '
+            "or name another column with --status"
         )
 
 
 def _rated(reading: Reading, scale: Scale, relation: str) -> str:
     """One row a rated response: the masks of its criteria, from which keys are checked and totals are had."""
     name, columns = reading.engine.name("rated"), []
+    scored = {"judged": f"judge < {scale.size}", "referred": f"reference < {scale.size}"}
+    scored["paired"] = f"{scored['judged']} AND {scored['referred']}"
+    counts = [f"count(*) FILTER ({test}) AS n_{what}" for what, test in scored.items()]
     for word in range(-(-len(reading.criteria) // WORD)):
         start, stop = word * WORD, (word + 1) * WORD
         here = "true" if len(reading.criteria) <= WORD else f"criterion >= {start} AND criterion < {stop}"
@@ -179,7 +185,7 @@ def _rated(reading: Reading, scale: Scale, relation: str) -> str:
         ]
     reading.engine.run(
         f"CREATE TEMP TABLE {name} AS SELECT rater, response, condition, min(unit) AS unit, min(cluster) AS cluster, "
-        f"max(cluster) AS other_cluster, count(*) AS n, {', '.join(columns)} FROM {relation} GROUP BY rater, response, condition"
+        f"max(cluster) AS other_cluster, count(*) AS n, {', '.join([*counts, *columns])} FROM {relation} GROUP BY rater, response, condition"
     )
     return name
 
@@ -217,21 +223,43 @@ def _doubled(table: VerdictTable) -> str:
     more = f"; and {total - len(clashes):,} more" if total > len(clashes) else ""
     return (
         f"one verdict slot is filled more than once: {'; '.join(parts)}{more}. Take the repeats out, or name what tells "
-        "them apart (--occasion, --phrasing, --model, --arm, --criterion, --rater)"
+        f"them apart ({_telling_apart(reading, clashes[0][0])})"
     )
+
+
+def _telling_apart(reading: Reading, response: str) -> str:
+    """Columns that differ between the rows of a response, and the options they could be named with."""
+    column = reading.spec.response[0]
+    used = {
+        *reading.spec.response,
+        *reading.spec.facets,
+        *(name for pairs in reading.places.values() for _, name in pairs),
+    }
+    differing: dict[str, None] = {}
+    for source in reading.sources:
+        others = [name for name in source.columns if name not in used and column in source.columns]
+        if others:
+            counts = ", ".join(f"count(DISTINCT {source.column(name, 'the message')})" for name in others)
+            test = f"nfc_normalize({source.column(column, '--response')}) = ?"
+            found = reading.engine.one(f"SELECT {counts} FROM {source.relation} WHERE {test}", [response])
+            differing |= {name: None for name, count in zip(others, found, strict=True) if count > 1}
+    said = f"columns that differ there: {quoted(differing, 6)}; " if differing else ""
+    labels = "; if one of the files holds the reference, give it as --labels FILE" if len(reading.sources) > 1 else ""
+    return f"{said}options: --response COL,COL, --criterion, --rater, --model, --phrasing, --occasion, --arm{labels}"
 
 
 def _rows_of(reading: Reading, response: str) -> str:
     """The source rows of a response, where its id is one column of the file."""
-    column = reading.spec.response[0]
-    if len(reading.spec.response) > 1:
+    (column, *others) = reading.spec.response
+    if others:
         return ""
+    found = []
     for source in reading.sources:
         if column in source.columns:
-            rows = rows_with(reading.engine, source, {column: response})
-            if len(rows) > 1:
-                return f" ({printable(source.name)} rows {', '.join(map(str, rows))})"
-    return ""
+            test = f"nfc_normalize({source.column(column, '--response')}) = ?"
+            found.append(rows_with(reading.engine, source, test, [response]))
+    said = "; ".join(filter(None, found))
+    return f" ({said})" if said else ""
 
 
 def _torn(table: VerdictTable) -> str:

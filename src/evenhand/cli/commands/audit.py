@@ -52,6 +52,10 @@ def command(
 
     chosen = complete_spec(spec, given(options))
     if explain:
+        if write_spec is not None:
+            raise RequestError(
+                "--explain writes nothing: leave --write-spec out, or give --out DIR in place of --explain"
+            )
         click.echo(explain_sources(sources, chosen, labels))
         return
     if out is None:

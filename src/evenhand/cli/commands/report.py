@@ -15,12 +15,11 @@ import click
 )
 def command(place: Path, to: Path | None) -> None:
     """Write the report of a saved audit from its audit.json alone."""
-    from evenhand.output import write_text
-    from evenhand.report.render import to_html, to_markdown
+    from evenhand.api import write_report
+    from evenhand.errors import printable
     from evenhand.results import Audit
 
     audit = Audit.load(place)
     folder = place if place.is_dir() else place.parent
     for path in [to] if to else [folder / "report.html", folder / "report.md"]:
-        write_text(path, to_markdown(audit) if path.suffix.casefold() == ".md" else to_html(audit))
-        click.echo(str(path))
+        click.echo(printable(str(write_report(audit, path))))

@@ -1,6 +1,7 @@
 """``evenhand show``: numbers of a saved audit."""
 
 import json
+import shlex
 from pathlib import Path
 
 import click
@@ -32,7 +33,8 @@ def command(place: Path, ids: tuple[str, ...], as_json: bool, card: bool) -> Non
             click.echo(json.dumps(estimate.model_dump(mode="json"), ensure_ascii=True, allow_nan=False))
         elif card:
             click.echo(
-                ("\n" if position else "") + card_of(audit, estimate, f"evenhand show {place} '{estimate.id}' --card")
+                ("\n" if position else "")
+                + card_of(audit, estimate, f"evenhand show {shlex.quote(str(place))} {shlex.quote(estimate.id)} --card")
             )
         else:
             ends = (full(estimate.estimate), full(estimate.ci_low), full(estimate.ci_high))

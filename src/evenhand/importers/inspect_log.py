@@ -1,0 +1,254 @@
+"""Logs of Inspect AI: ``.eval`` archives (deflate or zstandard, whole or chunked samples) and ``.json``.
+
+A scorer is a rater, the model that grades for it its ``model``; a score that is an object has one criterion a field. An
+epoch is a new answer to the same question, so a response of its own in the cluster ``id``. A score that a person edited
+counts as the grader gave it; the edit stands in ``extra.edited_value``.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from evenhand.errors import SourceError, printable
+from evenhand.importers.json_stream import JsonFile, parse
+from evenhand.importers.records import (
+    Carried,
+    Column,
+    Head,
+    LogImporter,
+    Record,
+    Tally,
+    Verdict,
+    as_dict,
+    as_list,
+    scalar,
+    text,
+)
+from evenhand.importers.safe_zip import SafeZip
+
+_MEMBER = re.compile(r"samples/(.+)_epoch_(\d+)(/sample)?\.json", re.DOTALL)
+_REASONS = {
+    "refusal": "refused",
+    "no_response": "missing",
+    "scoring_failed": "error",
+}
+"""Reasons of a score without a value; every other one (grader_failed, grade_parse_failure, ...) is unparsed."""
+_NO_EDIT: dict[str, Any] = {}
+
+
+def _recognises(path: Path, head: Head) -> bool:
+    if path.suffix.casefold() == ".eval":
+        return head.data.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+    log = as_dict(head.document)
+    return "task" in as_dict(log.get("eval")) and {"version", "status"} <= log.keys()
+
+
+def _records(path: Path, tally: Tally) -> Iterator[Record]:
+    if path.suffix.casefold() == ".eval":
+        with SafeZip(path) as archive:
+            yield from _scores(_members(archive, tally), _header(archive), printable(path.name), tally)
+        return
+    file = JsonFile(path, "samples")
+    if not file.before("eval"):
+        raise SourceError(f"{file.shown}: no object eval: this is no Inspect log")
+    yield from _scores(enumerate(file.elements(), 1), file.rest, file.shown, tally)
+
+
+def _header(archive: SafeZip) -> Mapping[str, Any]:
+    """The header, or what an unfinished run wrote at its start."""
+    for name in ("header.json", "_journal/start.json"):
+        if name in archive.members:
+            return as_dict(parse(archive.read(name), f"{archive.shown}: {name}"))
+    raise SourceError(f"{archive.shown}: no header.json and no _journal/start.json: this is no Inspect log")
+
+
+def _members(archive: SafeZip, tally: Tally) -> Iterator[tuple[int, Any]]:
+    names = [name for name in archive.members if _MEMBER.fullmatch(name)]
+    if archive.superseded:
+        tally["archive members that a later one replaces, left out"] += archive.superseded
+    for number, name in enumerate(names, 1):
+        sample = parse(archive.read(name), f"{archive.shown}: {name}")
+        beside = name.removesuffix("sample.json") + "metadata.json"
+        if name.endswith("/sample.json") and beside in archive.members and isinstance(sample, dict):
+            sample["metadata"] = parse(archive.read(beside), f"{archive.shown}: {beside}")
+        yield number, sample
+
+
+def _scores(samples: Iterator[tuple[int, Any]], log: Mapping[str, Any], shown: str, tally: Tally) -> Iterator[Record]:
+    """A record a score, then one for every score that a sample lacks."""
+    scored: dict[str, dict[tuple[str, str], None]] = {}
+    left: list[tuple[dict[str, Any], tuple[str, ...]]] = []
+    total = 0
+    for number, sample in samples:
+        if not isinstance(sample, dict):
+            raise SourceError(f"{shown}: sample {number} is no object")
+        total += 1
+        told = _identity(sample, number, log)
+        scores = as_dict(sample.get("scores"))
+        for scorer, score in scores.items():
+            for record in _of_score(scorer, as_dict(score), sample, log):
+                scored.setdefault(scorer, {})[record["rater"], record["criterion"]] = None
+                yield {**told, **record}
+        whole = bool(scores) and scored.keys() <= scores.keys()
+        left.append((_slim(told) if whole else told, tuple(scores)))
+        tally["samples that a person marked invalid, kept"] += bool(sample.get("invalidation"))
+    tally["samples"] = total
+    if (status := text(log.get("status"))) not in ("success", None):
+        tally[f"samples of a run whose status is {printable(status)}"] = total
+    if not scored:
+        raise SourceError(_nothing(total, left, log, shown))
+    for told, present in left:
+        for scorer in (one for one in scored if one not in present):
+            for rater, criterion in scored[scorer]:
+                yield {**told, "criterion": criterion, "rater": rater, "lacking": True}
+
+
+def _slim(told: dict[str, Any]) -> dict[str, Any]:
+    """What is remembered of a sample that so far lacks no score."""
+    more = {name: value for name, value in told["more"].items() if name not in ("uuid", "target", "error")}
+    return {**told, "sample": {"error": bool(told["sample"].get("error"))}, "more": more}
+
+
+def _nothing(total: int, left: list[tuple[dict[str, Any], tuple[str, ...]]], log: Mapping[str, Any], shown: str) -> str:
+    if not total:
+        return f"{shown}: no samples, only a header (status {printable(text(log.get('status')) or 'unknown')})"
+    failed = sum(bool(told["sample"].get("error")) for told, _ in left)
+    why = f"{failed:,} ended in an error" if failed else "it was run without scoring; inspect score adds scores"
+    return f"{shown}: {total:,} samples and no score: {why}"
+
+
+def _identity(sample: dict[str, Any], number: int, log: Mapping[str, Any]) -> dict[str, Any]:
+    """What all records of a sample share; its long texts are let go."""
+    spec = _spec(log)
+    kept = {
+        key: sample[key] for key in ("metadata", "uuid", "target", "error", "limit", "invalidation") if key in sample
+    }
+    return {
+        "id": sample.get("id"),
+        "number": number,
+        "sample": kept,
+        "more": {
+            "epoch": sample.get("epoch"),
+            "uuid": kept.get("uuid"),
+            "target": kept.get("target"),
+            "limit": as_dict(kept.get("limit")).get("type"),
+            "invalidated": True if kept.get("invalidation") else None,
+            "error": as_dict(kept.get("error")).get("message"),
+            "task": spec.get("task"),
+            "task_id": spec.get("task_id"),
+            "system": spec.get("model"),
+            "created": spec.get("created"),
+        },
+    }
+
+
+def _spec(log: Mapping[str, Any]) -> Mapping[str, Any]:
+    return as_dict(log.get("eval"))
+
+
+def _of_score(
+    scorer: str, score: Mapping[str, Any], sample: Mapping[str, Any], log: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """A record a score; one a field of an object, and one a grader of a list."""
+    edits = as_list(score.get("history"))
+    given = {**score, **as_dict(edits[0])} if edits and not as_dict(edits[0]).get("provenance") else score
+    added = bool(edits) and given is score
+    shared = {
+        "grader": _grader(scorer, score, sample, log),
+        "score": given,
+        "edit": _edit(score, edits, added=added),
+        "added": added,
+    }
+    value = given.get("value")
+    if isinstance(value, dict) and value:
+        for name, part in value.items():
+            yield {**shared, "criterion": name, "rater": scorer, "value": part}
+    elif isinstance(value, list) and value:
+        for place, part in enumerate(value, 1):
+            yield {**shared, "criterion": scorer, "rater": f"{scorer}[{place}]", "value": part}
+    else:
+        yield {**shared, "criterion": scorer, "rater": scorer, "value": value}
+
+
+def _edit(score: Mapping[str, Any], edits: list[Any], *, added: bool) -> dict[str, Any]:
+    """The last edit by a person, if there is one."""
+    if len(edits) < 2 and not added:
+        return _NO_EDIT
+    source = as_dict(as_dict(edits[-1]).get("provenance"))
+    value = score.get("value")
+    return {
+        "edited_value": text(value),
+        "edited_by": source.get("author"),
+        "edit_reason": source.get("reason"),
+    }
+
+
+def _grader(scorer: str, score: Mapping[str, Any], sample: Mapping[str, Any], log: Mapping[str, Any]) -> str | None:
+    """The model that graded; None where no model did."""
+    spec = _spec(log)
+    for declared in as_list(spec.get("scorers")):
+        one = as_dict(declared)
+        if one.get("name") == scorer and as_dict(one.get("options")).get("model"):
+            return text(one["options"]["model"])
+    if "grading" not in as_dict(score.get("metadata")):
+        return None
+    role = as_dict(spec.get("model_roles")).get("grader")
+    names = [text(as_dict(one).get("model")) for one in (role if isinstance(role, list) else [role])]
+    if any(names):
+        return ", ".join(name for name in names if name)
+    others = [name for name in as_dict(sample.get("model_usage")) if name != spec.get("model")]
+    return others[0] if len(others) == 1 else text(spec.get("model"))
+
+
+def _verdict(record: Record) -> Verdict:
+    if record.get("lacking"):
+        if record["sample"].get("error"):
+            return Verdict(None, "error", None, "sample error")
+        return Verdict(None, "missing", None, "no score")
+    value, score = record["value"], record["score"]
+    if record["added"]:
+        return Verdict(None, "missing", None, "score added by a person")
+    if value == "N":
+        return Verdict(None, "abstained", "N", "no answer")
+    verdict = scalar(value)
+    reason = text(score.get("reason") or as_dict(score.get("metadata")).get("unscored_reason"))
+    if verdict.status == "unparsed" and reason is not None:
+        return Verdict(None, _REASONS.get(reason, "unparsed"), verdict.raw, reason)
+    return verdict._replace(reason=verdict.reason or reason)
+
+
+def _scale(labels: frozenset[str]) -> Mapping[str, Any]:
+    """Inspect's letters in their order."""
+    if labels and labels <= {"C", "I"}:
+        return {"levels": ("I", "C"), "positive": "C"}
+    if labels and labels <= {"C", "P", "I"}:
+        return {"levels": ("I", "P", "C"), "scale": "ordinal"}
+    return {}
+
+
+IMPORTER = LogImporter(
+    name="inspect",
+    endings=(".eval", ".json"),
+    recognises=_recognises,
+    records=_records,
+    columns=(
+        Column("response_id", "id"),
+        Column("cluster_id", "id"),
+        Column("criterion_id", "criterion"),
+        Column("rater_id", "rater"),
+        Column("rater_kind", "", "judge"),
+        Column("model", "grader"),
+        Column("explanation", "score.explanation"),
+        Column("source_row", "number"),
+    ),
+    verdict=_verdict,
+    carried=(
+        Carried("more"),
+        Carried("edit"),
+        Carried("score", but=frozenset({"value", "explanation", "reason"})),
+        Carried("sample.metadata", "metadata."),
+    ),
+    scale=_scale,
+    verified=("0.3.42", "0.3.97", "0.3.285"),
+)

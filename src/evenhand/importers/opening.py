@@ -1,0 +1,67 @@
+"""Files as sources, whatever they are: logs through their importer, everything else as rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenhand.errors import SourceError, printable
+from evenhand.importers.files import read_file
+from evenhand.importers.logs import read_logs
+from evenhand.importers.records import LogImporter
+from evenhand.importers.registry import find, recognise
+from evenhand.verdicts.engine import Engine
+from evenhand.verdicts.sources import Source
+from evenhand.verdicts.spec import Spec
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Sources, and what opening them showed.
+
+    Attributes:
+        sources: in the order given; the logs among them first.
+        spec: the user's, completed by what the logs are known to hold.
+        counts: what became of the logs' records, in words, for the account of rows.
+        notes: what the user should know.
+    """
+
+    sources: tuple[Source, ...]
+    spec: Spec
+    counts: Mapping[str, int]
+    notes: tuple[str, ...]
+
+
+def open_files(engine: Engine, paths: Sequence[Path], spec: Spec) -> Opened:
+    """Open files.
+
+    Args:
+        engine: where their relations are made.
+        paths: logs of one tool, plain files of rows, or both.
+        spec: of the user; its format may name an importer.
+
+    Raises:
+        SourceError: a file cannot be read, or logs of two tools stand together.
+    """
+    importers = {path: _importer(path, spec) for path in paths}
+    found = {importer.name: importer for importer in importers.values() if importer}
+    if len(found) > 1:
+        told = ", ".join(f"{printable(path.name)} ({one.name})" for path, one in importers.items() if one)
+        raise SourceError(
+            f"logs of two tools, whose ids are not the same: {told}; convert each, then audit them together"
+        )
+    plain = [
+        read_file(engine, path, format_=spec.format, encoding=spec.encoding)
+        for path, one in importers.items()
+        if not one
+    ]
+    if not found:
+        return Opened(tuple(plain), spec, {}, ())
+    (importer,) = found.values()
+    logs = read_logs(engine, importer, [path for path, one in importers.items() if one], spec)
+    counts = {f"{name}: {what}": count for name, counted in logs.counts.items() for what, count in counted.items()}
+    told = f"read as {importer.name} ({importer.layout})"
+    return Opened((*logs.sources, *plain), logs.spec, counts, (told, *logs.notes))
+
+
+def _importer(path: Path, spec: Spec) -> LogImporter | None:
+    return recognise(path) if spec.format is None else find(spec.format)

@@ -1,0 +1,257 @@
+"""What an importer of a harness's log is: records, the columns found in them, and a verdict that is never coerced.
+
+An importer is a frozen :class:`LogImporter`. Its ``records`` yields one mapping a verdict; its columns say by dotted path
+where each canonical column lies in it; what else stands there is carried along as ``extra.*``. A value that is no verdict
+keeps its ``raw_value`` and says by ``status`` what it is: unparsed, refused, abstained, error and missing are five things.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evenhand.errors import SourceError, printable
+from evenhand.importers.json_stream import partial
+
+CANONICAL = (
+    "response_id", "cluster_id", "criterion_id", "rater_id", "rater_kind", "model", "setting", "phrasing", "occasion", "arm",
+    "order", "value", "status", "raw_value", "confidence", "explanation", "source_file", "source_row",
+)  # fmt: skip
+"""The columns of every imported log."""
+EXTRA = "extra."
+HEAD_BYTES = 2**18
+_LONGEST_EXTRA = 2_000
+
+Record = Mapping[str, Any]
+Row = dict[str, str | None]
+Tally = Counter[str]
+"""What became of the records of a log that are no row: name → count."""
+
+
+class Verdict(NamedTuple):
+    """A verdict as it was given.
+
+    Attributes:
+        value: the label; only where status is scored.
+        status: scored, abstained, tied, unparsed, refused, error or missing.
+        raw: what stood in the log.
+        reason: why there is no label.
+    """
+
+    value: str | None
+    status: str
+    raw: str | None
+    reason: str | None = None
+
+    @classmethod
+    def none(cls, status: str, raw: object, reason: str) -> "Verdict":
+        """No label, for this reason."""
+        return cls(None, status, text(raw), reason)
+
+
+def text(value: object) -> str | None:
+    """A scalar as text, structures as JSON; None where there is nothing."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return value if value.isascii() else _storable(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    try:
+        return _storable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    except RecursionError:
+        raise SourceError("a value is nested too deeply") from None
+
+
+def _storable(value: str) -> str:
+    """Text without half surrogates, which no encoding holds; they are shown as escapes."""
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
+def scalar(value: object) -> Verdict:
+    """A verdict from one value: a label or number as it stands; nothing, not finite and structures are no label."""
+    if value is None:
+        return Verdict(None, "missing", None, "null")
+    if isinstance(value, float) and not math.isfinite(value):
+        return Verdict.none("unparsed", value, "not finite")
+    if isinstance(value, list | dict):
+        return Verdict.none("unparsed", value, "not one value")
+    written = text(value) or ""
+    if not written.strip():
+        return Verdict(None, "missing", written, "blank")
+    return Verdict(written, "scored", written)
+
+
+def as_dict(value: object) -> Mapping[str, Any]:
+    """The value where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[Any]:
+    """The value where it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def get(record: object, path: tuple[str, ...]) -> Any:
+    """What stands at a path of names; None where it leads nowhere."""
+    for name in path:
+        if not isinstance(record, dict):
+            return None
+        record = record.get(name)
+    return record
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Where a canonical column lies in a record.
+
+    Attributes:
+        name: of the column.
+        path: dotted, within the record.
+        otherwise: text where nothing stands there.
+    """
+
+    name: str
+    path: str
+    otherwise: str | None = None
+    steps: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(self.path.split(".")) if self.path else ())
+
+    def of(self, record: Record) -> str | None:
+        """The column's text in this record."""
+        if not self.steps:
+            return self.otherwise
+        value = record.get(self.path) if len(self.steps) == 1 else get(record, self.steps)
+        return self.otherwise if value is None else text(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """Fields carried along: every short scalar of the object at a path.
+
+    Attributes:
+        path: dotted; the object's place in the record.
+        prefix: of the column names, after ``extra.``.
+        but: fields that are columns already, or texts too long to carry.
+    """
+
+    path: str
+    prefix: str = ""
+    but: frozenset[str] = frozenset()
+    steps: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(self.path.split(".")))
+
+    def of(self, record: Record) -> Row:
+        """Column name → text of each field."""
+        return self.fields(get(record, self.steps))
+
+    def fields(self, found: object) -> Row:
+        """The same for the object at the path."""
+        row: Row = {}
+        for name, value in as_dict(found).items():
+            if value is None or name in self.but or isinstance(value, list | dict):
+                continue
+            written = text(value)
+            if written is not None and len(written) <= _LONGEST_EXTRA:
+                row[EXTRA + self.prefix + (text(name) or "")] = written
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of a file, by which its kind is told.
+
+    Attributes:
+        data: its first bytes.
+        document: what these bytes hold as JSON, cut short; of a JSON lines file its first line.
+    """
+
+    data: bytes
+    document: Any
+
+    @classmethod
+    def of(cls, path: Path) -> "Head":
+        """Read a file's beginning.
+
+        Raises:
+            SourceError: it cannot be read.
+        """
+        try:
+            with path.open("rb") as stream:
+                data = stream.read(HEAD_BYTES)
+        except OSError as problem:
+            raise SourceError(f"{printable(path.name)}: cannot be read ({problem.strerror})") from None
+        body = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+        is_lines = path.suffix.casefold() in (".jsonl", ".ndjson")
+        body = body.split(b"\n", 1)[0] if is_lines else body
+        document = partial(body.decode("utf-8", "ignore")) if body[:1] in (b"{", b"[") else None
+        return cls(data, document)
+
+
+def _no_scale(_values: frozenset[str]) -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class LogImporter:
+    """A door for one tool's log.
+
+    Attributes:
+        name: shown to the user, and given to ``--format``.
+        endings: of file names, in lower case.
+        recognises: whether a file of such an ending is one of its logs.
+        records: one mapping a verdict, in file order; counts what it leaves out.
+        columns: where canonical columns lie in a record.
+        verdict: value, status, raw value and reason of a record.
+        carried: what else of a record becomes ``extra.*`` columns.
+        scale: labels that occur → fields of the spec, where the tool's labels have a known order.
+        verified: versions of the tool whose own logs were read here; none = unverified layout.
+        notes: what a user should know about every such log.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    recognises: Callable[[Path, Head], bool]
+    records: Callable[[Path, Tally], Iterator[Record]]
+    columns: tuple[Column, ...]
+    verdict: Callable[[Record], Verdict]
+    carried: tuple[Carried, ...] = ()
+    scale: Callable[[frozenset[str]], Mapping[str, Any]] = _no_scale
+    verified: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def rows(self, path: Path, tally: Tally | None = None) -> Iterator[Row]:
+        """Canonical and extra columns, one row a verdict.
+
+        Raises:
+            SourceError: no such log, or a damaged one.
+        """
+        shown = text(path.name)
+        last: list[tuple[object, Row]] = [(None, {})] * len(self.carried)
+        for record in self.records(path, Counter() if tally is None else tally):
+            row: Row = {"source_file": shown}
+            for place, carried in enumerate(self.carried):
+                found = get(record, carried.steps)
+                if found is not last[place][0]:  # records of one sample share its object
+                    last[place] = found, carried.fields(found)
+                row |= last[place][1]
+            for column in self.columns:
+                row[column.name] = column.of(record)
+            row["value"], row["status"], row["raw_value"], reason = self.verdict(record)
+            if reason is not None:
+                row[EXTRA + "reason"] = text(reason)
+            yield row
+
+    @property
+    def layout(self) -> str:
+        """How well its layout is known."""
+        return f"read from {self.name} {', '.join(self.verified)}" if self.verified else "unverified layout"

@@ -1,0 +1,135 @@
+"""One source's rows as keys: the response, cluster, criterion and condition that each row speaks about."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evenhand.errors import KeyClashError, printable
+from evenhand.verdicts.engine import Engine
+from evenhand.verdicts.reading import rows_with
+from evenhand.verdicts.sources import Source
+from evenhand.verdicts.spec import Spec
+
+_JOINER = " | "
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One source with the keys of its rows as SQL.
+
+    Attributes:
+        source: whose rows they are.
+        response, cluster, condition, status: expressions of text.
+        criterion: the same, where a column names the criterion.
+        where: leaves out the rows that are blank throughout; may be empty.
+        counts: rows, and rows left out, by name.
+    """
+
+    source: Source
+    response: str
+    cluster: str
+    condition: str
+    status: str
+    criterion: str | None
+    where: str
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def select(self, columns: Mapping[str, str]) -> str:
+        """A SELECT of the keys and these expressions."""
+        keys = {"response": self.response, "cluster": self.cluster, "condition": self.condition, "status": self.status}
+        listed = ", ".join(f"{expression} AS {name}" for name, expression in {**keys, **columns}.items())
+        return f"SELECT {listed} FROM {self.source.relation}{self.where}"
+
+
+def read_side(
+    engine: Engine,
+    spec: Spec,
+    source: Source,
+    response: Sequence[str],
+    used: Sequence[str],
+    sources: Sequence[Source],
+    rater: str | None = None,
+) -> Side:
+    """The keys of a source's rows; rows that are blank throughout are left out, others must have their keys.
+
+    Args:
+        engine: holds the source.
+        spec: names the key columns.
+        source: whose rows.
+        response: its columns that identify a response.
+        used: its columns of verdicts.
+        sources: all there are; a key column that only another one has is no key here.
+        rater: its column of raters, in a long file.
+
+    Raises:
+        MappingError: a key column that no source has.
+        KeyClashError: a row with verdicts but without one of its keys.
+    """
+
+    def here(name: str | None, option: str) -> str | None:
+        if name is not None and name not in source.columns and not any(name in other.columns for other in sources):
+            source.column(name, option)
+        return name if name in source.columns else None
+
+    cluster, criterion = here(spec.cluster, "--cluster"), here(spec.criterion, "--criterion")
+    status = here(spec.status, "--status")
+    facets = [name for name in spec.facets if here(name, "a condition's option")]
+    keys = [("response id", name) for name in response]
+    keys += [(what, name) for what, name in (("cluster", cluster), ("criterion", criterion), ("rater", rater)) if name]
+    where, counts = _without_blank_rows(engine, source, keys, used)
+    return Side(
+        source=source,
+        response=response_key(source, response),
+        cluster=_normal(source, cluster, "--cluster") if cluster else "NULL::VARCHAR",
+        condition=_joined(source.column(name, "a condition") for name in facets) if facets else "''",
+        status=source.column(status, "--status") if status else "''",
+        criterion=_normal(source, criterion, "--criterion") if criterion else None,
+        where=where,
+        counts=counts,
+    )
+
+
+def response_key(source: Source, names: Sequence[str]) -> str:
+    """The SQL text of a response id over one or several columns."""
+    return _joined(_normal(source, name, "--response") for name in names)
+
+
+def _normal(source: Source, name: str, option: str) -> str:
+    return f"nfc_normalize({source.column(name, option)})"
+
+
+def _joined(texts: Iterable[str]) -> str:
+    """Several texts as one that no other combination gives."""
+    parts = list(texts)
+    return parts[0] if len(parts) == 1 else f" || '{_JOINER}' || ".join(f"replace({part}, '|', '||')" for part in parts)
+
+
+def _without_blank_rows(
+    engine: Engine, source: Source, keys: Sequence[tuple[str, str]], used: Sequence[str]
+) -> tuple[str, dict[str, int]]:
+    """The WHERE that leaves blank rows out, and how many rows there are."""
+    shown, lacking_any = (
+        printable(source.name),
+        " OR ".join(f"trim({source.column(name, 'the mapping')}) = ''" for _, name in keys),
+    )
+    total, suspects = engine.one(f"SELECT count(*), count(*) FILTER ({lacking_any}) FROM {source.relation}")
+    if not suspects:  # a blank row lacks its keys, too
+        return "", {f"{shown}: rows": total}
+    texts = [source.column(name, "the mapping") for name in dict.fromkeys([*(name for _, name in keys), *used])]
+    nothing = " AND ".join(f"trim({text}) = ''" for text in texts)
+    tests = ", ".join(
+        f"count(*) FILTER (trim({source.column(name, 'the mapping')}) = '' AND NOT ({nothing}))" for _, name in keys
+    )
+    blank, *lacking = engine.one(f"SELECT count(*) FILTER ({nothing}), {tests} FROM {source.relation}")
+    for (what, name), count in zip(keys, lacking, strict=True):
+        if count:
+            raise KeyClashError(_keyless(engine, source, what, name, count, nothing))
+    counts = {f"{shown}: rows": total} | ({f"{shown}: blank rows left out": blank} if blank else {})
+    return (f" WHERE NOT ({nothing})" if blank else ""), counts
+
+
+def _keyless(engine: Engine, source: Source, what: str, name: str, count: int, nothing: str) -> str:
+    rows = rows_with(engine, source, f"trim({source.column(name, 'the mapping')}) = '' AND NOT ({nothing})")
+    return (
+        f'{printable(source.name)}: {count:,} row(s) have no {what}: column "{printable(name)}", {rows}. '
+        "No id is invented: fill it in, or take the rows out"
+    )
