@@ -21,9 +21,7 @@ def verdicts(responses: int, clusters: int, criteria: int) -> str:
     """One row a verdict; without clusters (0) there is no cluster column."""
     cluster = f"(hash(r, 1) % {max(clusters, 1)})::INTEGER"
     met = f"({uniform('r', '2')} + {uniform('q', '3')} + c / {criteria}.0) / 3 > {uniform('r', 'c', '4')}"
-    drawn = (
-        f"SELECT r, {cluster} AS q, c FROM range({responses}) a(r), range({criteria}) b(c)"  # every response × criterion
-    )
+    drawn = f"SELECT r, {cluster} AS q, c FROM range({responses}) a(r), range({criteria}) b(c)"  # every response × criterion
     errors = f"CASE WHEN met THEN 0.08 + 0.08 * {uniform('q', '5')} ELSE 0.05 + 0.06 * {uniform('q', '6')} END"
     judged = f"CASE WHEN {uniform('r', 'c', '7')} < 0.005 THEN NULL ELSE (met <> ({uniform('r', 'c', '8')} < {errors}))::TINYINT END"
     named_cluster = "printf('q%04d', q) AS cluster_id, " if clusters else ""
@@ -53,9 +51,10 @@ def make(
     if path.exists():
         return path
     sql = verdicts(responses, clusters, criteria)
-    made = duckdb.sql(widened(sql, clusters, criteria) if layout == "wide" else sql)
+    sql = widened(sql, clusters, criteria) if layout == "wide" else sql
     draft = path.with_suffix(".draft")
-    made.write_parquet(str(draft)) if form == "parquet" else made.write_csv(str(draft))
+    place = str(draft).replace("'", "''")
+    duckdb.execute(f"COPY ({sql}) TO '{place}' (FORMAT {form})")
     draft.rename(path)
     return path
 

@@ -28,15 +28,20 @@ def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def records(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
 def test_texts_are_absent_unless_asked_for(bank: Path) -> None:
     found = evenhand.audit(bank, **MAPPING, text=("answer", "claim_{criterion}"))
     assert not [name for name in found.audit.tables if name.startswith("texts/")]
-    answers = [row["answer"] for row in csv.DictReader(bank.open(encoding="utf-8")) if row["answer"]]
+    answers = [row["answer"] for row in records(bank) if row["answer"]]
     assert answers[0] not in found.audit.to_json()
 
 
 def test_every_shown_error_carries_its_own_texts(bank: Path) -> None:
-    rows = {row["response_id"]: row for row in csv.DictReader(bank.open(encoding="utf-8"))}
+    rows = {row["response_id"]: row for row in records(bank)}
     found = evenhand.audit(bank, **MAPPING, text=("answer", "claim_{criterion}"), texts="errors")
     shown = found.audit.tables["texts/judge"].records()
     assert shown

@@ -79,7 +79,7 @@ def _scores(samples: Iterator[tuple[int, Any]], log: Mapping[str, Any], shown: s
     """A record a score, then one for every score that a sample lacks."""
     scored: dict[str, dict[tuple[str, str], None]] = {}
     left: list[tuple[dict[str, Any], tuple[str, ...]]] = []
-    total = 0
+    total, graders = 0, _Graders(_spec(log))
     for number, sample in samples:
         if not isinstance(sample, dict):
             raise SourceError(f"{shown}: sample {number} is no object")
@@ -87,7 +87,7 @@ def _scores(samples: Iterator[tuple[int, Any]], log: Mapping[str, Any], shown: s
         told = _identity(sample, number, log)
         scores = as_dict(sample.get("scores"))
         for scorer, score in scores.items():
-            for record in _of_score(scorer, as_dict(score), sample, log):
+            for record in _of_score(scorer, as_dict(score), sample, graders):
                 scored.setdefault(scorer, {})[record["rater"], record["criterion"]] = None
                 yield {**told, **record}
         whole = bool(scores) and scored.keys() <= scores.keys()
@@ -148,27 +148,34 @@ def _spec(log: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _of_score(
-    scorer: str, score: Mapping[str, Any], sample: Mapping[str, Any], log: Mapping[str, Any]
+    scorer: str, score: Mapping[str, Any], sample: Mapping[str, Any], graders: "_Graders"
 ) -> Iterator[dict[str, Any]]:
     """A record a score; one a field of an object, and one a grader of a list."""
     edits = as_list(score.get("history"))
-    given = {**score, **as_dict(edits[0])} if edits and not as_dict(edits[0]).get("provenance") else score
-    added = bool(edits) and given is score
-    shared = {
-        "grader": _grader(scorer, score, sample, log),
-        "score": given,
-        "edit": _edit(score, edits, added=added),
-        "added": added,
-    }
+    given, added = score, False
+    if edits:
+        added = bool(as_dict(edits[0]).get("provenance"))
+        given = score if added else {**score, **as_dict(edits[0])}
+    grader, edit = graders.of(scorer, score, sample), _edit(score, edits, added=added)
+
+    def record(criterion: str, rater: str, value: object) -> dict[str, Any]:
+        return {
+            "grader": grader,
+            "score": given,
+            "edit": edit,
+            "added": added,
+            "criterion": criterion,
+            "rater": rater,
+            "value": value,
+        }
+
     value = given.get("value")
     if isinstance(value, dict) and value:
-        for name, part in value.items():
-            yield {**shared, "criterion": name, "rater": scorer, "value": part}
+        yield from (record(name, scorer, part) for name, part in value.items())
     elif isinstance(value, list) and value:
-        for place, part in enumerate(value, 1):
-            yield {**shared, "criterion": scorer, "rater": f"{scorer}[{place}]", "value": part}
+        yield from (record(scorer, f"{scorer}[{place}]", part) for place, part in enumerate(value, 1))
     else:
-        yield {**shared, "criterion": scorer, "rater": scorer, "value": value}
+        yield record(scorer, scorer, value)
 
 
 def _edit(score: Mapping[str, Any], edits: list[Any], *, added: bool) -> dict[str, Any]:
@@ -176,29 +183,35 @@ def _edit(score: Mapping[str, Any], edits: list[Any], *, added: bool) -> dict[st
     if len(edits) < 2 and not added:
         return _NO_EDIT
     source = as_dict(as_dict(edits[-1]).get("provenance"))
-    value = score.get("value")
     return {
-        "edited_value": text(value),
+        "edited_value": text(score.get("value")),
         "edited_by": source.get("author"),
         "edit_reason": source.get("reason"),
     }
 
 
-def _grader(scorer: str, score: Mapping[str, Any], sample: Mapping[str, Any], log: Mapping[str, Any]) -> str | None:
-    """The model that graded; None where no model did."""
-    spec = _spec(log)
-    for declared in as_list(spec.get("scorers")):
-        one = as_dict(declared)
-        if one.get("name") == scorer and as_dict(one.get("options")).get("model"):
-            return text(one["options"]["model"])
-    if "grading" not in as_dict(score.get("metadata")):
-        return None
-    role = as_dict(spec.get("model_roles")).get("grader")
-    names = [text(as_dict(one).get("model")) for one in (role if isinstance(role, list) else [role])]
-    if any(names):
-        return ", ".join(name for name in names if name)
-    others = [name for name in as_dict(sample.get("model_usage")) if name != spec.get("model")]
-    return others[0] if len(others) == 1 else text(spec.get("model"))
+class _Graders:
+    """The models that grade, as the header declares them."""
+
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        declared = [as_dict(one) for one in as_list(spec.get("scorers"))]
+        named = {text(one.get("name")): text(as_dict(one.get("options")).get("model")) for one in declared}
+        role = as_dict(spec.get("model_roles")).get("grader")
+        models = [text(as_dict(one).get("model")) for one in (role if isinstance(role, list) else [role])]
+        self.of_scorer = {name: model for name, model in named.items() if model}
+        self.role = ", ".join(model for model in models if model)
+        self.system = text(spec.get("model"))
+
+    def of(self, scorer: str, score: Mapping[str, Any], sample: Mapping[str, Any]) -> str | None:
+        """The model behind a score; None where no model graded."""
+        if scorer in self.of_scorer:
+            return self.of_scorer[scorer]
+        if "grading" not in as_dict(score.get("metadata")):
+            return None
+        if self.role:
+            return self.role
+        others = [name for name in as_dict(sample.get("model_usage")) if name != self.system]
+        return others[0] if len(others) == 1 else self.system
 
 
 def _verdict(record: Record) -> Verdict:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -105,7 +105,7 @@ class _Table:
         """Append rows."""
         names = dict.fromkeys(name for row in rows for name in row)
         placed = {column: name for name in names if (column := self.column(name)) is not None}
-        arrays = {column: _texts(row.get(name) for row in rows) for column, name in placed.items()}
+        arrays = {column: _texts([row.get(name) for row in rows]) for column, name in placed.items()}
         listed = ", ".join(quote(column) for column in arrays)
         cast = ", ".join(f"{quote(column)}::VARCHAR" for column in arrays)
         with self.engine.holding(arrays) as held:
@@ -156,10 +156,9 @@ def _read(engine: Engine, importer: LogImporter, path: Path) -> _Table:
     return table
 
 
-def _texts(values: Iterable[str | None]) -> NDArray[Any]:
-    listed = list(values)
-    array = np.empty(len(listed), dtype=object)
-    array[:] = listed
+def _texts(values: list[str | None]) -> NDArray[Any]:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
     return array
 
 
