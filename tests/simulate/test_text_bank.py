@@ -36,9 +36,7 @@ def gold_of(bank: TextBank) -> np.ndarray:
 
 
 def sentences() -> list[str]:
-    return [
-        text for question in QUESTIONS for line in question.lines for text in (line.claim, line.distractor)
-    ]
+    return [text for question in QUESTIONS for line in question.lines for text in (line.claim, line.distractor)]
 
 
 def words(text: str) -> int:
@@ -119,9 +117,7 @@ def test_hand_case_full_and_empty_slots() -> None:
 
 
 @given(n=sizes, spread=rates, distractor_rate=rates, seed=seeds)
-def test_gold_says_which_claims_stand_in_the_text(
-    n: int, spread: float, distractor_rate: float, seed: int
-) -> None:
+def test_gold_says_which_claims_stand_in_the_text(n: int, spread: float, distractor_rate: float, seed: int) -> None:
     bank = build_bank(QUESTIONS, n_responses=n, spread=spread, distractor_rate=distractor_rate, seed=seed)
     by_id = {question.question_id: question for question in bank.questions}
     assert len(bank.responses) == n
@@ -141,9 +137,7 @@ def test_same_seed_same_bank_and_a_larger_bank_begins_with_the_smaller(
 ) -> None:
     bank = build_bank(QUESTIONS, n_responses=n, spread=spread, seed=seed)
     assert build_bank(QUESTIONS, n_responses=n, spread=spread, seed=seed) == bank
-    assert (
-        build_bank(QUESTIONS, n_responses=n + more, spread=spread, seed=seed).responses[:n] == bank.responses
-    )
+    assert build_bank(QUESTIONS, n_responses=n + more, spread=spread, seed=seed).responses[:n] == bank.responses
 
 
 def test_another_seed_gives_another_bank_and_no_global_state_matters() -> None:
@@ -316,9 +310,7 @@ def test_bank_and_judge_of_one_seed_stay_independent() -> None:
     assert np.mean(rejected) == pytest.approx(0.5, abs=0.1)
 
 
-@pytest.mark.parametrize(
-    "name", ["false_accept_rate", "false_reject_rate", "unparsed_rate", "line_error_correlation"]
-)
+@pytest.mark.parametrize("name", ["false_accept_rate", "false_reject_rate", "unparsed_rate", "line_error_correlation"])
 @pytest.mark.parametrize("value", [-0.01, 1.5, float("nan"), float("inf")])
 def test_bad_judge_rates_are_named(name: str, value: float) -> None:
     bank = build_bank(QUESTIONS, n_responses=2, spread=0.5, seed=1)

@@ -17,7 +17,9 @@ class ErrorSlot:
     reference: int
 
 
-def errors_on_lines(table: VerdictTable, rater: int, lines: Sequence[int], *, per_cluster: bool, most: int) -> list[ErrorSlot]:
+def errors_on_lines(
+    table: VerdictTable, rater: int, lines: Sequence[int], *, per_cluster: bool, most: int
+) -> list[ErrorSlot]:
     """Errors of one judge on some lines.
 
     Args:
@@ -29,7 +31,9 @@ def errors_on_lines(table: VerdictTable, rater: int, lines: Sequence[int], *, pe
     """
     q, k = table.scale.size, len(table.reading.criteria)
     line = f"cluster * {k} + criterion" if per_cluster else "criterion"
-    wanted = table.engine.table("lines", {"line": "BIGINT", "rank": "INTEGER"}, [(one, rank) for rank, one in enumerate(lines)])
+    wanted = table.engine.table(
+        "lines", {"line": "BIGINT", "rank": "INTEGER"}, [(one, rank) for rank, one in enumerate(lines)]
+    )
     found = table.engine.rows(
         f"SELECT w.line, s.response, s.criterion, s.judge, s.reference FROM (SELECT *, {line} AS line FROM {table.relation} "
         f"WHERE rater = ? AND judge <> reference AND judge < {q} AND reference < {q}) s JOIN {wanted} w USING (line) "
