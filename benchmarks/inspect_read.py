@@ -1,8 +1,8 @@
 """Reading a 10,000-sample Inspect log: evenhand's reader against Inspect's own ``samples_df(full=True)``.
 
-    python benchmarks/inspect_read.py [LOG.eval] [--samples 10000] [--peer PYTHON]
+    python benchmarks/inspect_read.py [LOG.eval] [--samples 10000] [--scorers 1] [--peer PYTHON]
 
-Without a log it writes one: the samples of tests/fixtures/inspect/several.eval over and over, each with its own id and a
+Without a log it writes one, with 1 to 3 scorers: the samples of tests/fixtures/inspect/several.eval over and over, each with its own id and a
 zstandard member of its own, as Inspect lays them out. PYTHON is an interpreter that has inspect_ai and pandas; where none is
 named, this one; where it has none, the peer is skipped. Each reading is a fresh process, the best of three; the ratio is of
 processor seconds within this run, which other work on the machine hardly touches.
@@ -47,10 +47,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("log", nargs="?", type=Path)
     parser.add_argument("--samples", type=int, default=10_000)
+    parser.add_argument("--scorers", type=int, choices=(1, 2, 3), default=1)
     parser.add_argument("--peer", default=sys.executable)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        log = given.log or write_log(Path(folder, "large.eval"), given.samples)
+        log = given.log or write_log(Path(folder, "large.eval"), given.samples, given.scorers)
         print(f"{log.name}: {log.stat().st_size / 2**20:.1f} MB")
         ours = best_of_three(sys.executable, OURS, log)
         print(f"evenhand: {ours[0]:.2f} s of processor, {ours[1]:.0f} MB at most, {ours[2]:.0f} verdicts")
@@ -71,7 +72,7 @@ def best_of_three(python: str, code: str, log: Path) -> tuple[float, float, floa
     return min(runs)
 
 
-def write_log(path: Path, n_samples: int) -> Path:
+def write_log(path: Path, n_samples: int, n_scorers: int = 3) -> Path:
     """The fixture's samples under new ids, each a zstandard member; the standard library cannot write these before 3.14."""
     from evenhand.importers.safe_zip import SafeZip, zstandard
 
@@ -80,6 +81,8 @@ def write_log(path: Path, n_samples: int) -> Path:
         names = [name for name in archive.members if name.startswith("samples/") and name != "samples/4_epoch_1.json"]
         samples = [json.loads(archive.read(name)) for name in names]
         header = archive.read("header.json")
+    for sample in samples:
+        sample["scores"] = dict(list(sample["scores"].items())[:n_scorers])
     with path.open("wb") as stream:
         directory = [_member(stream, "header.json", header, compress)]
         for number in range(n_samples):

@@ -1,6 +1,5 @@
 """Shared by all tests: files to audit, and the command run in this process with its manners checked."""
 
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.cli.main import run
+from terminal_text import raw_controls
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,6 @@ def write(tmp_path: Path) -> Write:
         return path
 
     return written
-
-
-def raw_controls(text: str) -> list[str]:
-    """Characters that could move a cursor, hide a name or turn a line round."""
-    return [c for c in text if c not in "\n\t" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import evenhand
-from conftest import raw_controls
 from evenhand.cli.main import run
 from evenhand.errors import EvenhandError
 from evenhand.results import Audit
+from terminal_text import raw_controls
 
 NASTY = [
     *('"', "''", ";", "--", "a,b", "[x]", "*", "?", "{criterion}", "%s", "%41", "\\", "`", "$(rm)", "|", " | ", "a\tb"),

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import raw_controls
 from evenhand.errors import EvenhandError, RequestError
 from evenhand.ids import EstimateId, encode
+from terminal_text import raw_controls
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,10 +13,12 @@ from evenhand.audits.registry import all_estimates, estimates_of_raters
 from evenhand.errors import RequestError, quoted
 from evenhand.importers.files import read_file
 from evenhand.importers.frames import as_frame, read_frame
+from evenhand.importers.opening import Opened, open_files
 from evenhand.results import Audit, Data, Declarations, Estimate, SourceFile, Table
 from evenhand.stats.intervals import METHODS
 from evenhand.tally.cells import tally_cells
 from evenhand.tally.errors import errors_on_lines
+from evenhand.tally.orders import tally_orders
 from evenhand.tally.patterns import tally_patterns
 from evenhand.tally.ratings import pair_ratings, tally_ratings
 from evenhand.tally.rows import fetch_rows
@@ -25,6 +27,7 @@ from evenhand.verdicts.engine import Engine
 from evenhand.verdicts.reading import Reading, read_slots
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import Spec
+from evenhand.verdicts.statuses import reasoned_exclusions
 from evenhand.verdicts.table import VerdictTable, build_table
 from evenhand.verdicts.texts import fetch_texts
 
@@ -45,23 +48,28 @@ class Session:
     evidence: tuple[Evidence, ...]
 
 
-def open_sources(engine: Engine, given: Sequence[object], spec: Spec) -> list[Source]:
-    """Files and frames as sources, in the order given."""
-    sources = []
+def open_sources(engine: Engine, given: Sequence[object], spec: Spec) -> Opened:
+    """Files, logs and frames as sources, in the order given, with the spec completed by what logs are known to hold."""
+    paths = [Path(one) for one in given if isinstance(one, str | Path)]
+    if len(paths) == len(given):
+        return open_files(engine, paths, spec)
+    sources: list[Source] = []
     for one in given:
         if isinstance(one, str | Path):
-            sources.append(read_file(engine, Path(one), format_=spec.format, encoding=spec.encoding))
+            sources.append(read_file(engine, Path(one), format_=spec.format, encoding=spec.encoding, sheet=spec.sheet))
         else:
             name = "frame" if len(given) == 1 else f"frame {len(sources) + 1}"
             sources.append(read_frame(engine, one, name))
-    return sources
+    return Opened(tuple(sources), spec, {}, ())
 
 
 def read(engine: Engine, given: Sequence[object], spec: Spec, labels: object | None = None) -> Reading:
     """Open the sources and read them as verdict slots."""
-    sources = open_sources(engine, given, spec)
-    reference = open_sources(engine, [labels], spec)[0] if labels is not None else None
-    return read_slots(engine, spec, sources, reference)
+    opened = open_sources(engine, given, spec)
+    reference = open_sources(engine, [labels], Spec(encoding=spec.encoding)).sources[0] if labels is not None else None
+    reading = read_slots(engine, opened.spec, opened.sources, reference)
+    notes, counts = (*opened.notes, *reading.notes), {**opened.counts, **reading.source_rows}
+    return replace(reading, notes=notes, source_rows=counts)
 
 
 def run_audit(
@@ -131,6 +139,7 @@ def gather_evidence(table: VerdictTable, rater: int, plan: IntervalPlan) -> Evid
         plan=plan,
         counts=_counts(table, rater),
         support=tally_support(table, rater) if reading.has_reference else None,
+        orders=tally_orders(table, rater),
         rows=fetch_rows(table, rater) if is_binary and reading.has_reference and len(reading.criteria) > 1 else None,
     )
 
@@ -187,8 +196,8 @@ def _assemble(
 ) -> Audit:
     reading, spec, scale = table.reading, table.reading.spec, table.scale
     excluded: dict[str, int] = {}
-    for one in evidence:
-        for reason, count in accounting.exclusions(one).items():
+    for rater, one in enumerate(evidence):
+        for reason, count in (reasoned_exclusions(table, rater) or accounting.exclusions(one)).items():
             name = reason if one.is_sole_judge else f"{one.source}: {reason}"
             excluded[name] = excluded.get(name, 0) + count
     rows = int(sum(one.cells.count.sum() for one in evidence))
@@ -217,7 +226,7 @@ def _assemble(
         ),
         declarations=Declarations(
             scale=scale.kind,
-            levels=scale.levels,
+            levels=scale.shown_levels,
             positive=scale.positive,
             scale_reading=scale.reading,
             abstention_mode="exclude",

@@ -169,8 +169,9 @@ def _swap(draft: Path, place: Path) -> None:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file beside its place and rename it, so that a reader sees the old one or the new one.
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """A file to fill beside its place, renamed when the block ends well: a reader sees the old one or the new one.
 
     Raises:
         OutputError: it cannot be written.
@@ -178,16 +179,27 @@ def write_text(path: Path, text: str) -> None:
     draft = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, draft = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        Path(draft).chmod(0o666 & ~_umask())
-        Path(draft).replace(path)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}-", dir=path.parent)
+        os.close(handle)
+        draft = Path(name)
+        yield draft
+        draft.chmod(0o666 & ~_umask())
+        draft.replace(path)
     except OSError as problem:
         raise OutputError(_unwritable(path, problem)) from None
     finally:
         if draft is not None:
-            Path(draft).unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file whole or not at all.
+
+    Raises:
+        OutputError: it cannot be written.
+    """
+    with new_file(path) as draft:
+        draft.write_text(text, encoding="utf-8", newline="\n")
 
 
 def write_run(folder: Path, facts: Mapping[str, object]) -> None:

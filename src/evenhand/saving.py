@@ -1,5 +1,6 @@
 """What an audit's folder holds."""
 
+import itertools
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,11 +9,16 @@ from typing import Any
 import numpy as np
 
 from evenhand.auditing import Session
+from evenhand.audits import marks
 from evenhand.audits.evidence import Evidence
 from evenhand.output import new_folder, write_run
 from evenhand.report.csv_tables import csv_files
 from evenhand.report.render import to_html, to_markdown
 from evenhand.results import Audit
+from evenhand.tally.moments import Side, complete_responses
+
+MOST_PAIRED_CRITERIA = 40
+"""Criteria up to which every pair's joint count is saved."""
 
 
 def save(session: Session, out: Path, facts: Mapping[str, object], sources: Sequence[Path] = ()) -> None:
@@ -59,7 +65,7 @@ def _write_arrays(session: Session, columns: Mapping[str, np.ndarray[Any, Any]],
 def _disagreements(session: Session) -> str:
     """Every scored verdict on which a judge differs from the reference, in words."""
     table, engine = session.table, session.table.engine
-    labels = engine.table("names", {"code": "TINYINT", "label": "VARCHAR"}, enumerate(table.scale.levels))
+    labels = engine.table("names", {"code": "INTEGER", "label": "VARCHAR"}, enumerate(table.scale.levels))
     criteria = engine.table("names", {"code": "INTEGER", "label": "VARCHAR"}, enumerate(session.reading.criteria))
     raters = engine.table("names", {"code": "INTEGER", "label": "VARCHAR"}, enumerate(session.reading.raters))
     return (
@@ -76,6 +82,9 @@ def tally_columns(session: Session) -> dict[str, np.ndarray[Any, Any]]:
     units = session.table.units
     columns: dict[str, np.ndarray[Any, Any]] = {"unit": np.array(units.names, dtype=object)}
     for one in session.evidence:
+        if one.scale.kind == "continuous":
+            columns |= marks.tally_columns(one)
+            continue
         names, cells = one.scale.all_levels, one.cells
         n_levels = len(names)
         kind = (cells.criterion * n_levels + cells.reference) * n_levels + cells.judge
@@ -88,7 +97,7 @@ def tally_columns(session: Session) -> dict[str, np.ndarray[Any, Any]]:
                 cells.unit[here], weights=cells.count[here], minlength=len(units.names)
             ).astype(np.int64)
         if one.patterns is not None:
-            columns |= _total_columns(one)
+            columns |= _total_columns(one) | _complete_columns(one)
     return columns
 
 
@@ -107,4 +116,24 @@ def _total_columns(one: Evidence) -> dict[str, np.ndarray[Any, Any]]:
         code, totals = divmod(int(key), size * size)
         reference, judge = divmod(totals, size)
         columns[f"responses[state={words[code]},reference={reference},judge={judge}]/{one.source}"] = counts
+    return columns
+
+
+def _complete_columns(one: Evidence) -> dict[str, np.ndarray[Any, Any]]:
+    """Sums and pair sums of the criteria over complete responses with the commonest checklist."""
+    groups = complete_responses(one.patterns, needs_reference=one.has_reference) if one.patterns is not None else []
+    if not groups or groups[0].n_criteria < 2:
+        return {}
+    group, columns = groups[0], {}
+    names = [one.criteria[position] for position in group.criteria]
+    sides: tuple[Side, ...] = ("judge", "reference") if one.has_reference else ("judge",)
+    for side in sides:
+        sums = group.packed_moments(group.values(side)).astype(np.int64)
+        for position, name in enumerate(names):
+            columns[f"complete[side={side},criterion={name}]/{one.source}"] = sums[:, position + 1]
+        if len(names) > MOST_PAIRED_CRITERIA:
+            continue
+        pairs = group.packed_products(group.values(side)).astype(np.int64)[:, 1 + len(names) :]
+        for a, b in itertools.combinations(range(len(names)), 2):
+            columns[f"complete[side={side},both={names[a]}&{names[b]}]/{one.source}"] = pairs[:, a * len(names) + b]
     return columns

@@ -127,7 +127,7 @@ def test_what_a_blank_means(audited, write, options, excluded):
 def test_words_for_nothing_and_abstention(audited, write):
     write("words.csv", HEAD + ROWS + "g,q3,1,N/A\nh,q3,1,unsure\ni,q3,even,1\nj,q3,1,CANNOT_ASSESS\n")
     audit, _ = audited("words.csv", "--na", "n/a", "--abstain", "unsure", "--tie", "even")
-    assert audit.data.rows_excluded == {"judge abstained": 2, "judge missing": 1, "reference tied": 1}
+    assert audit.data.rows_excluded == {"judge abstained": 2, "judge missing (N/A)": 1, "reference tied": 1}
     assert value(audit, "abstention_rate/judge") == pytest.approx(0.2)
 
 
@@ -324,7 +324,7 @@ def test_partial_match_is_counted_and_named(audited, write):
     assert audit.data.rows_excluded == {"reference missing": 1}
     assert audit.data.source_rows["reference rows that meet no judge verdict, left out"] == 1
     assert (
-        'of 6 judge verdicts 1 meet no reference row; 1 reference rows meet no judge verdict (responses such as "f")'
+        'of 6 judge verdicts 1 meet no reference row; 1 reference rows meet no judge verdict (the judge alone has "f"; the reference alone has "z")'
         in " ".join(said.split())
     )
 

@@ -49,7 +49,13 @@ def test_unknown_ending_and_spreadsheet(refused, write):
     write("verdicts.dat", FINE)
     refused("audit", "verdicts.dat", "--out", "out", says=('the ending ".dat"', "--format csv|"))
     write("verdicts.xlsx", b"PK")
-    refused("audit", "verdicts.xlsx", "--out", "out", says=("spreadsheets are not read", "save the sheet as CSV"))
+    refused("audit", "verdicts.xlsx", "--out", "out", says="cannot be read as a spreadsheet")
+    write("verdicts.xls", b"PK")
+    refused("audit", "verdicts.xls", "--out", "out", says=(".xlsx is read", "as CSV"))
+    refused(
+        *("audit", "verdicts.dat", "--format", "cvs", "--out", "out"),
+        says=('--format "cvs" is not one of csv, jsonl', 'did you mean "csv"'),
+    )
 
 
 def test_ragged_line(refused, write):
@@ -255,7 +261,7 @@ def test_label_outside_declared_levels(refused):
 
 
 def test_label_that_may_mean_nothing_is_asked_about(refused, write):
-    write("none.csv", HEAD + "a,q1,None,ok\nb,q1,ok,N/A\n")
+    write("none.csv", HEAD + "a,q1,None,pass\nb,q1,fail,N/A\n")
     refused(
         *("audit", "none.csv", "--out", "out"),
         says=('"None" once (none.csv row 2 column "gold")', '"N/A"', "never guessed", '--na "'),
@@ -303,11 +309,6 @@ def test_two_unknown_labels_on_a_binary_scale(refused, write):
 def test_unknown_status(refused, write):
     write("status.csv", "item,gold,judge,status\na,1,1,scored\nb,1,,vanished\n")
     refused("audit", "status.csv", "--out", "out", says=('unknown status "vanished" (1)', "unparsed", "--status"))
-
-
-@pytest.mark.parametrize("scale", ["pairwise", "continuous"])
-def test_scales_of_later_versions(refused, scale):
-    refused("audit", "fine.csv", "--scale", scale, "--out", "out", says=("this version audits", scale))
 
 
 # --- the output ---

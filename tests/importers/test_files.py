@@ -143,4 +143,30 @@ def test_every_other_format_needs_neither(contents, write, tmp_path, without):
 
 
 def test_every_format_has_a_reader():
-    assert set(files.FORMATS.values()) == set(files._READERS)
+    assert set(files.FORMATS.values()) == {*files._READERS, "xlsx"}
+
+
+def test_a_large_text_file_stands_on_disk_and_is_gone_afterwards(write, monkeypatch):
+    monkeypatch.setattr(files, "_IN_MEMORY", 100)
+    lines = "".join(f'{{"item": "{n:03}", "judge": {n % 2}, "x": {{"y": [{n}]}}}}\n' for n in range(25_000))
+    with Engine() as engine:
+        source = read_file(engine, write("t.jsonl", lines))
+        held = list(engine.scratch().iterdir())
+        assert engine.rows(f"SELECT * FROM {source.relation} LIMIT 2 OFFSET 24998") == [
+            ("24998", "0", '{"y":[24998]}'),
+            ("24999", "1", '{"y":[24999]}'),
+        ]
+        assert engine.one("SELECT current_setting('threads')")[0] >= 1
+    assert len(held) == 1
+    assert not held[0].exists()
+
+
+def test_numbers_in_json_keep_their_digits(contents, write):
+    numbers = ("123456789012345678901234567890", "90071992547409931234", "7", "7.0", "-0.5")
+    _, rows = contents(write("t.jsonl", "".join(f'{{"id": {one}, "judge": 1}}\n' for one in numbers)))
+    assert [one for one, _ in rows] == list(numbers)
+
+
+def test_places_of_the_machine_are_not_shown(contents, write):
+    with pytest.raises(SourceError, match=r't\.jsonl: cannot be read as jsonl: .*"t\.jsonl"'):
+        contents(write("t.jsonl", '{"id": 1}\n{"id": \n'))

@@ -42,6 +42,14 @@ def test_elements_and_the_rest_come_back(
     assert list(JsonFile(path, "").elements()) == listed
 
 
+def test_arrays_that_are_passed_over_are_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"x": {"b": [1, 2], "a": [3], "c": null}}')
+    file = JsonFile(path, "x.a", ["x.a", "x.b", "x.c"])
+    assert list(file.elements()) == [3]
+    assert file.rest == {"x.c": None}
+
+
 @pytest.mark.parametrize("text", ['{"a": 1}', '{"a": null}', "7", "null", '"a"', "{}"])
 def test_without_the_array_there_are_no_elements(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.json"

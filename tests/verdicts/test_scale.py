@@ -3,7 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import ScaleError
-from evenhand.verdicts.scale import STATUSES, VOCABULARIES, canonical, read_scale
+from evenhand.verdicts.binary_labels import VOCABULARIES
+from evenhand.verdicts.label_texts import canonical
+from evenhand.verdicts.scale import STATUSES, read_scale
 from evenhand.verdicts.spec import Spec
 
 
@@ -102,20 +104,101 @@ def test_levels(judge, said, kind, levels):
         (["a"], {"levels": ("a", "b", "c"), "scale": "binary"}, "--scale binary has two labels, --levels names 3"),
         (["a"], {"levels": tuple(map(str, range(101)))}, "at most 100"),
         (["cat", "dog"], {"scale": "binary"}, "Say --positive LABEL"),
-        (["a", "NA"], {}, r'"NA" once \(judge.csv row 2 of NA\)'),
+        (["yes", "NA"], {}, r'"NA" once \(judge.csv row 2 of NA\)'),
         (["3,5", "4"], {}, "written with a comma"),
         (["1,200.0", "4"], {}, "written with a comma"),
         (["Maybe", "maybe", "no"], {}, r'"Maybe" \(1\), "maybe" \(1\)'),
         (["\ufeffok", "ok", "bad"], {}, r'"ok" \(1\), "\\ufeffok" \(1\)'),
         (["", " "], {}, "every verdict is blank"),
         ([f"t{n}" for n in range(21)], {}, "21 different labels .* free text"),
-        ([str(n / 8) for n in range(30)], {}, "marks come with a later one"),
-        (["1"], {"scale": "continuous"}, "this version audits"),
+        ([str(n) for n in range(101)], {"scale": "ordinal"}, "marks are read with --scale continuous"),
+        (["b", "a", "c"], {"scale": "ordinal"}, 'in which order do "a", "b", "c" stand'),
+        (["1", "EX", "2.5"], {"scale": "continuous"}, r'"EX" once .* --na "EX" \(missing\)'),
+        (["1", "3,5"], {"scale": "continuous"}, "written with a comma"),
+        (["7"], {"scale": "continuous", "range": (0, 5)}, 'no mark lies within 0 to 5: "7" once'),
+        (["cat", "dog"], {"scale": "pairwise"}, 'for which of "cat", "dog" are wins counted'),
+        (["A", "B", "C"], {"scale": "pairwise"}, "two sides and perhaps a tie"),
+        (["A", "B", "C"], {"scale": "pairwise", "levels": ("A", "B")}, 'not on the pairwise scale .*"C" once'),
     ],
 )
 def test_refused(judge, said, words):
     with pytest.raises(ScaleError, match=words):
         scale(judge, **said)
+
+
+def meanings(found, texts):
+    return [found.all_levels[found.judge_codes[text]] for text in texts]
+
+
+def test_many_numbers_are_marks_in_order_of_value():
+    found = scale([str(n / 8) for n in range(30)] + ["10", "2"], ["-0.5"])
+    assert (found.kind, found.levels[:2], found.levels[-1]) == ("continuous", ("-0.5", "0"), "10")
+    assert "inferred from the labels: 32 different marks" in found.reading
+    assert "2" in found.levels  # once, though 2 = 16/8
+    assert found.shown_levels == ("-0.5", "10")
+
+
+def test_marks_outside_the_range_are_unparsed_and_listed():
+    found = scale(["1", "4.5", "85", "-1", "9.2e124", "inf", "nan", ""], scale="continuous", range=(1, 5))
+    assert meanings(found, ["85", "-1", "9.2e124", "inf", "nan", "", "4.5"]) == ["unparsed"] * 5 + ["missing", "4.5"]
+    assert '"85" (1)' in found.reading
+    assert "not finite" in found.reading
+    assert found.shown_levels == ("1", "5")
+
+
+def test_a_range_of_few_whole_marks_is_ordinal():
+    found = scale(["1", "4", "7"], range=(0, 5))
+    assert (found.kind, found.levels) == ("ordinal", ("0", "1", "2", "3", "4", "5"))
+    assert meanings(found, ["7"]) == ["unparsed"]
+    assert scale(["1", "4.5"], range=(0, 5)).kind == "continuous"
+    assert scale(["1", "45"], range=(0, 100)).kind == "continuous"
+    assert scale(["1", "45"], range=(0, 99), scale="ordinal").size == 100
+
+
+def test_declared_numbers_are_ordinal_and_words_are_not():
+    assert scale(["0", "3"], levels=("0", "1", "2", "3")).kind == "ordinal"
+    assert scale(["a"], levels=("a", "b", "c")).kind == "nominal"
+
+
+@pytest.mark.parametrize(
+    ("judge", "said", "levels"),
+    [
+        (["A", "B", "tie"], {}, ("B", "tie", "A")),
+        (["a", "B", "Tie"], {}, ("B", "Tie", "a")),
+        (["model_a", "tie (bothbad)"], {}, ("model_b", "tie (bothbad)", "model_a")),
+        (["A", "B"], {"scale": "pairwise"}, ("B", "A")),
+        (["A", "B", "C"], {"tie": ("c",)}, ("B", "tie", "A")),
+        (["1", "2", "1.5", "0"], {"scale": "pairwise", "levels": ("1", "2"), "tie": ("1.5", "0")}, ("1", "tie", "2")),
+        (["1", "2"], {"scale": "pairwise", "positive": "1"}, ("2", "1")),
+        (["x", "y", "draw"], {"levels": ("x", "draw", "y")}, ("x", "draw", "y")),
+    ],
+)
+def test_pairs(judge, said, levels):
+    found = scale(judge, **said)
+    assert (found.kind, found.levels, found.positive) == ("pairwise", levels, levels[-1])
+    assert f'wins are counted for "{levels[-1]}"' in found.reading
+    assert all(code < found.size for code in found.judge_codes.values())
+
+
+def test_a_tie_is_a_label_of_a_pair_and_a_status_elsewhere():
+    pair = scale(["A", "B", "C"], tie=("C",))
+    assert (pair.tie, pair.status("tied"), pair.judge_codes["C"]) == (1, 1, 1)
+    other = scale(["cat", "dog", "C"], tie=("C",))
+    assert (other.tie, other.all_levels[other.judge_codes["C"]]) == (None, "tied")
+
+
+def test_ties_of_a_status_column():
+    counts = {"A": 2, "B": 1}
+    found = read_scale(Spec(scale="pairwise"), counts, {}, lambda side, text: side, lambda: True)
+    assert found.levels == ("B", "tie", "A")
+
+
+def test_declared_cleaning_is_said():
+    found = scale(["Yes", "yes ", "\u200byes", "NO"], ["no"], clean=("trim", "case", "zero-width"))
+    assert (found.kind, found.levels) == ("binary", ("no", "yes"))
+    assert set(found.judge_codes.values()) == {0, 1}
+    assert '"Yes" (1), "yes " (1), "\\u200byes" (1) as "yes"' in found.reading
+    assert scale(["Aa", "aa", "BB"], levels=("Aa", "aa", "BB")).size == 3
 
 
 def test_infinite_marks():

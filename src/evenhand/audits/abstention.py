@@ -23,14 +23,14 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
     """Agreement under the other two modes, where either side abstains at all."""
     if not evidence.has_reference:
         return
-    q, n_levels = evidence.scale.size, len(evidence.scale.all_levels)
-    levels = evidence.cells.levels(n_levels)
-    abstained = evidence.scale.status("abstained")
-    classes = [*range(q), abstained]
-    tables = levels[:, classes][:, :, classes]
+    q, abstained = evidence.scale.size, evidence.scale.status("abstained")
+    cells = evidence.cells
+    if evidence.scale.kind == "continuous" or not ((cells.judge == abstained) | (cells.reference == abstained)).any():
+        return
+    tables = cells.classes([*range(q), abstained])
     if not (tables[:, q].any() or tables[:, :, q].any()):
         return
-    left = int(levels.sum() - tables.sum())
+    left = int(cells.count.sum() - tables.sum())
     yield from _as_category(evidence, tables, left)
     if evidence.is_binary:
         yield from _as_negative(evidence, tables, left)

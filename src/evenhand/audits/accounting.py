@@ -6,6 +6,7 @@ import numpy as np
 
 from evenhand.audits.evidence import Evidence
 from evenhand.stats.arrays import binned
+from evenhand.verdicts.scale import STATUSES
 
 FEW_CLUSTERS = 8
 """Below this many clusters an interval rests on too little to be relied on; it is said."""
@@ -13,8 +14,8 @@ FEW_CLUSTERS = 8
 
 def exclusions(evidence: Evidence) -> dict[str, int]:
     """Slots that no agreement statistic uses, by reason; a slot counts once."""
-    names, q = evidence.scale.all_levels, evidence.scale.size
-    counts = evidence.cells.levels(len(names)).sum(axis=0).astype(int)
+    names, q = ("scored", *STATUSES), 1
+    counts = evidence.cells.states().sum(axis=0).astype(int)
     found: dict[str, int] = {}
     for r in range(len(names)):
         for j in range(len(names)):
@@ -43,7 +44,7 @@ def warnings(evidence: Evidence, who: str) -> Iterator[str]:
 
 
 def _constant_labels(evidence: Evidence, who: str) -> Iterator[str]:
-    if len(evidence.criteria) < 2:
+    if len(evidence.criteria) < 2 or evidence.scale.kind == "continuous":
         return
     cells = evidence.cells.paired if evidence.has_reference else evidence.cells.judged
     sides = [(who, cells.judge)] + ([("the reference", cells.reference)] if evidence.has_reference else [])

@@ -258,8 +258,8 @@ BINARY: tuple[_Declared, ...] = (
 
 
 def estimates(evidence: Evidence) -> Iterator[Estimate]:
-    """Every agreement estimate of one judge."""
-    if not evidence.has_reference:
+    """Every agreement estimate of one judge; marks have their own in ``marks``."""
+    if not evidence.has_reference or evidence.scale.kind == "continuous":
         return
     declared = (*ANY_SCALE, *(BINARY if evidence.is_binary else ()))
     tables = evidence.cells.paired.tables()
@@ -268,10 +268,10 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
     if evidence.is_binary:
         yield from _bounds(evidence)
     if len(evidence.criteria) > 1:
-        by_criterion = evidence.cells.paired.tables_by_criterion()
+        paired = evidence.cells.paired
         slots = np.bincount(evidence.cells.criterion, weights=evidence.cells.count, minlength=len(evidence.criteria))
         for position, criterion in enumerate(evidence.criteria):
-            table = by_criterion[:, position]
+            table = paired.on_criterion(position).tables()
             left = int(slots[position] - table.sum())
             for one in declared:
                 if one.by_criterion:

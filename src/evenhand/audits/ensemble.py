@@ -13,21 +13,33 @@ from evenhand.ids import Param
 from evenhand.results import Estimate
 from evenhand.stats import ensembles as of
 from evenhand.stats.agreement import cohen_kappa, phi
-from evenhand.stats.arrays import Array, Measure
+from evenhand.stats.arrays import Array, Counts, Measure
+from evenhand.stats.ensembles import Chance
 from evenhand.stats.icc import icc, icc_components_with_holes, rater_severity, severity_sums, sums_with_holes
+from evenhand.stats.marks import interval_alpha, interval_alpha_sums
 from evenhand.stats.scales import ATANH, IDENTITY, LOG_ONE_MINUS, LOGIT, Scale
-from evenhand.stats.weights import agreement_weights
+from evenhand.stats.weights import Metric, agreement_weights
+from evenhand.tally import rating_sums
+from evenhand.tally.marks import level_values
 from evenhand.tally.ratings import Ratings
 
 SOURCE = "raters"
-_WEIGHTS: tuple[Literal["linear", "quadratic"], ...] = ("linear", "quadratic")
+_WEIGHTS: tuple[Literal["linear", "quadratic", "ordinal"], ...] = ("linear", "quadratic", "ordinal")
 FORMS = ("A,1", "C,1", "1,1", "A,k", "C,k", "1,k")
+MOST_PAIR_CELLS = 50_000_000
+"""Units × pairs of raters × labels² beyond which no means over pairs are given (400 MB)."""
+MOST_LEVELS_BY_FORMULA = 20
+MOST_ROWS_BY_FORMULA = 20_000
+"""Labels, and distinct rows of ratings, beyond which standard errors by formula are not given."""
 _ONE_LABEL = "0/0, no variation in labels: every rating is the same"
 
 
 @dataclass(frozen=True, slots=True)
 class _Ensemble:
-    """A statistic of several raters and its tallies."""
+    """A statistic of several raters and its tallies.
+
+    ``once`` says that units rated once count in it too; ``others`` gives its standard errors by formula.
+    """
 
     name: str
     tallies: Array
@@ -36,6 +48,8 @@ class _Ensemble:
     estimand: str
     params: dict[str, Param]
     undefined: str = _ONE_LABEL
+    once: bool = False
+    others: Callable[[], dict[str, float]] = dict
 
 
 def estimates_of_raters(evidence: Evidence, ratings: Ratings) -> Iterator[Estimate]:
@@ -45,22 +59,26 @@ def estimates_of_raters(evidence: Evidence, ratings: Ratings) -> Iterator[Estima
         evidence: of any of the judges, for names and the interval plan.
         ratings: of all raters.
     """
-    kinds: list[Callable[[Evidence, Ratings], Iterator[_Ensemble]]] = [_nominal, _pairwise, _numeric]
+    marks_only: list[Callable[[Evidence, Ratings], Iterator[_Ensemble]]] = [_numeric]
+    kinds = marks_only if evidence.scale.kind == "continuous" else [_nominal, _pairwise, _numeric]
     for kind in kinds:
         for one in kind(evidence, ratings):
             statistic = Statistic(
                 one.name, one.measure, one.scale, "measurement system", one.estimand, "response", counted=False
             )
-            yield assess(
+            sizes = ratings.rated if one.once else ratings.sizes
+            found = assess(
                 evidence,
                 statistic,
                 one.tallies,
                 undefined=one.undefined,
                 source=SOURCE,
-                n_excluded=int(ratings.count.sum() - ratings.sizes.sum()),
-                sizes=ratings.sizes,
+                n_excluded=int(ratings.count.sum() - sizes.sum()),
+                sizes=sizes,
                 params=one.params,
             )
+            others = {name: error for name, error in one.others().items() if np.isfinite(error)}
+            yield found.model_copy(update={"std_errors": others}) if others and found.status == "ok" else found
     yield from _severity(evidence, ratings)
 
 
@@ -68,58 +86,95 @@ def _who(ratings: Ratings) -> str:
     return f"{ratings.n_raters} raters" if ratings.n_raters > 2 else f"{ratings.names[0]} and {ratings.names[1]}"
 
 
-def _values(evidence: Evidence) -> Array:
-    """Values of the levels: their numbers where all are numbers, else their positions."""
-    try:
-        return np.array([float(level) for level in evidence.scale.levels])
-    except ValueError:
-        return np.arange(evidence.scale.size, dtype=np.float64)
+@dataclass(frozen=True, slots=True)
+class _Formulas:
+    """Standard errors by formula, rated units independent, from the distinct rows of ratings."""
+
+    labels: Counts
+    counts: Array
+    repeats: Array
+
+    @classmethod
+    def gather(cls, ratings: Ratings) -> "_Formulas | None":
+        """The distinct rows; None where there are too many of them, or of labels."""
+        if ratings.n_labels > MOST_LEVELS_BY_FORMULA:
+            return None
+        labels, at = np.unique(ratings.labels, axis=0, return_inverse=True)
+        if len(labels) > MOST_ROWS_BY_FORMULA:
+            return None
+        repeats = np.bincount(at.ravel(), weights=ratings.count, minlength=len(labels))
+        return cls(labels, of.profiles(labels, ratings.n_labels), np.asarray(repeats, dtype=np.float64))
+
+    def gwet(self, weights: Array, chance: Chance) -> dict[str, float]:
+        """Gwet's (2008, 2014) standard error."""
+        n, q = len(self.labels), len(weights)
+        alone, is_conger = np.arange(n), chance == "conger"
+        units = of.conger_sums(self.labels, q, alone, n) if is_conger else of.profile_sums(self.counts, alone, n)
+        return {"delta": of.gwet_std_error(units, self.repeats, weights, chance)}
+
+    def fleiss(self, weights: Array, n_raters: int) -> dict[str, float]:
+        """Gwet's, and under complete ratings Fleiss, Nee and Landis's (1979) for testing that kappa is 0."""
+        found = self.gwet(weights, "fleiss")
+        if (self.labels >= 0).all():
+            sums = of.profile_sums(self.counts, np.zeros(len(self.labels), dtype=np.int64), 1, self.repeats)[0]
+            found["null"] = float(of.fleiss_null_std_error(sums, len(weights), n_raters))
+        return found
+
+    def alpha(self, metric: Metric, levels: Array) -> dict[str, float]:
+        """Gwet's (2014) large-sample standard error of Krippendorff's alpha."""
+        units = of.coincidence_sums(self.counts, np.arange(len(self.counts)), len(self.counts))
+        return {"delta": of.krippendorff_std_error(units, self.repeats, metric, levels)}
 
 
 def _nominal(evidence: Evidence, ratings: Ratings) -> Iterator[_Ensemble]:
     q, who = ratings.n_labels, _who(ratings)
-    counts = of.profiles(ratings.labels, q)
-    profile = of.profile_sums(counts, ratings.unit, ratings.n_units, ratings.count)
-    pairs = of.coincidence_sums(counts, ratings.unit, ratings.n_units, ratings.count)
+    profile, pairs = rating_sums.profile_sums(ratings), rating_sums.coincidence_sums(ratings)
     same = agreement_weights("identity", np.arange(q))
-    levels = _values(evidence)
+    levels, formulas = level_values(evidence.scale)[0], _Formulas.gather(ratings)
 
     def measured(function: Callable[[Array, Array], Array], weights: Array) -> Measure:
         return lambda sums: function(sums, weights)
 
+    def gwet(chance: Chance, weights: Array = same) -> Callable[[], dict[str, float]]:
+        return partial(formulas.gwet, weights, chance) if formulas else dict
+
     yield _Ensemble("observed_agreement", profile, measured(of.percent_agreement, same), LOGIT,
         f"share of agreeing pairs of ratings of one unit, averaged over units, among {who}", {}, "no unit is rated twice")  # fmt: skip
     yield _Ensemble("fleiss_kappa", profile, measured(of.fleiss_kappa, same), LOG_ONE_MINUS,
-        f"chance-corrected agreement among {who}, raters taken as interchangeable (Fleiss)", {})  # fmt: skip
+        f"chance-corrected agreement among {who}, raters taken as interchangeable (Fleiss); label shares averaged over units, those rated once included",
+        {}, once=True, others=partial(formulas.fleiss, same, ratings.n_raters) if formulas else dict)  # fmt: skip
     yield _Ensemble("gwet_ac1", profile, measured(of.gwet_ac, same), LOG_ONE_MINUS,
-        f"Gwet's AC1 among {who}", {})  # fmt: skip
+        f"Gwet's AC1 among {who}, for {q} labels", {}, once=True, others=gwet("gwet"))  # fmt: skip
     yield _Ensemble("brennan_prediger", profile, measured(of.brennan_prediger, same), LOG_ONE_MINUS,
-        f"agreement among {who} beyond 1/q", {})  # fmt: skip
-    metrics = ("nominal", "ordinal", "interval", "ratio") if evidence.scale.kind == "ordinal" else ("nominal",)
-    for metric in metrics:
+        f"agreement among {who} beyond 1/q, for q = {q} labels", {}, once=True, others=gwet("uniform"))  # fmt: skip
+    whole = bool((ratings.labels >= 0).any(axis=0).all())
+    yield _Ensemble("conger_kappa", rating_sums.conger_sums(ratings, profile), measured(of.conger_kappa, same), LOG_ONE_MINUS,
+        f"chance-corrected agreement among {who}, each with its own label rates (Conger)", {}, once=True,
+        others=gwet("conger") if whole else dict)  # fmt: skip
+    metrics: tuple[Metric, ...] = ("nominal", "ordinal", "interval", "ratio")
+    for metric in metrics if evidence.scale.kind == "ordinal" else metrics[:1]:
         if metric == "ratio" and levels.min() < 0:
             continue
         yield _Ensemble("krippendorff_alpha", pairs, partial(_alpha, metric, levels), LOG_ONE_MINUS,
-            f"Krippendorff's alpha ({metric}) among {who}", {"metric": metric})  # fmt: skip
+            f"Krippendorff's alpha ({metric}) among {who}", {"metric": metric},
+            others=partial(formulas.alpha, metric, levels) if formulas else dict)  # fmt: skip
     if evidence.scale.kind == "ordinal":
         for name in _WEIGHTS:
             weights = agreement_weights(name, levels)
             params: dict[str, Param] = {} if name == "quadratic" else {"weights": name}
             yield _Ensemble("gwet_ac2", profile, measured(of.gwet_ac, weights), LOG_ONE_MINUS,
-                f"Gwet's AC2 among {who}, {name} weights; a constant grader can score high on it", params)  # fmt: skip
+                f"Gwet's AC2 among {who}, {name} weights; a constant grader can score high on it", params, once=True,
+                others=gwet("gwet", weights))  # fmt: skip
 
 
-def _alpha(metric: str, levels: Array, sums: Array) -> Array:
-    return of.krippendorff_alpha(sums, metric, levels)  # type: ignore[arg-type]
+def _alpha(metric: Metric, levels: Array, sums: Array) -> Array:
+    return of.krippendorff_alpha(sums, metric, levels)
 
 
 def _pairwise(evidence: Evidence, ratings: Ratings) -> Iterator[_Ensemble]:
-    q, who = ratings.n_labels, _who(ratings)
-    conger = of.conger_sums(ratings.labels, q, ratings.unit, ratings.n_units, ratings.count)
-    same = agreement_weights("identity", np.arange(q))
-    yield _Ensemble("conger_kappa", conger, lambda sums: of.conger_kappa(sums, same), LOG_ONE_MINUS,
-        f"chance-corrected agreement among {who}, each with its own label rates (Conger)", {})  # fmt: skip
-    if ratings.n_raters < 3:
+    """Means over pairs of raters, where their tables are few and small enough to be held for every unit."""
+    q, n_pairs = ratings.n_labels, ratings.n_raters * (ratings.n_raters - 1) // 2
+    if n_pairs < 2 or ratings.n_units * n_pairs * q * q > MOST_PAIR_CELLS:
         return
     tables = of.pair_tables(ratings.labels, q, ratings.unit, ratings.n_units, ratings.count)
     for name, function, scale in (
@@ -138,14 +193,19 @@ def _mean_pairwise(function: Measure, defined: np.ndarray[tuple[int], np.dtype[n
 
 
 def _numeric(evidence: Evidence, ratings: Ratings) -> Iterator[_Ensemble]:
-    """Intraclass correlations, where levels have an order or are two."""
-    if evidence.scale.kind == "nominal":
+    """Intraclass correlations, where levels have an order or are two, and alpha of marks without levels."""
+    if evidence.scale.kind in ("nominal", "pairwise"):
         return
-    sums = sums_with_holes(_marks(evidence, ratings), ratings.unit, ratings.n_units, ratings.count)
+    marks = _marks(evidence, ratings)
+    if evidence.scale.kind == "continuous":
+        alpha = interval_alpha_sums(marks, ratings.unit, ratings.n_units, ratings.count)
+        yield _Ensemble("krippendorff_alpha", alpha, interval_alpha, LOG_ONE_MINUS,
+            f"Krippendorff's alpha (interval) among {_who(ratings)}", {"metric": "interval"}, "marks do not vary")  # fmt: skip
+    sums = sums_with_holes(marks, ratings.unit, ratings.n_units, ratings.count)
     for form in FORMS:
         params: dict[str, Param] = {} if form == "A,1" else {"form": form}
         yield _Ensemble("icc", sums, partial(_icc, form, ratings.n_raters), LOG_ONE_MINUS,
-            f"intraclass correlation ICC({form}) of {_who(ratings)}, these raters fixed", params, "marks do not vary")  # fmt: skip
+            f"intraclass correlation ICC({form}) of {_who(ratings)}, these raters fixed", params, "marks do not vary", once=True)  # fmt: skip
 
 
 def _icc(form: str, n_raters: int, sums: Array) -> Array:
@@ -154,12 +214,14 @@ def _icc(form: str, n_raters: int, sums: Array) -> Array:
 
 def _marks(evidence: Evidence, ratings: Ratings) -> Array:
     """(P, R) values of the labels, NaN where a rater gives none."""
-    values = _values(evidence)
+    values = level_values(evidence.scale)[0]
     return np.where(ratings.labels >= 0, values[np.maximum(ratings.labels, 0)], np.nan)
 
 
 def _severity(evidence: Evidence, ratings: Ratings) -> Iterator[Estimate]:
-    if evidence.scale.kind == "nominal" or ratings.n_raters < 3:  # of two raters it is half their mean difference
+    if (
+        evidence.scale.kind in ("nominal", "pairwise") or ratings.n_raters < 3
+    ):  # of two raters it is half their mean difference
         return
     sums = severity_sums(_marks(evidence, ratings), ratings.unit, ratings.n_units, ratings.count)
     for position, name in enumerate(ratings.names):

@@ -8,6 +8,7 @@ import numpy as np
 from evenhand.stats.arrays import Array
 from evenhand.stats.resampling import draw_weights
 from evenhand.tally.cells import Cells
+from evenhand.tally.orders import OrderPairs
 from evenhand.tally.patterns import Patterns
 from evenhand.tally.rows import Rows
 from evenhand.tally.support import Support
@@ -49,6 +50,7 @@ class Evidence:
         counts: clusters behind whole populations, where units are groups: "slots", "judged", "complete", "referred".
         support: clusters behind label pairs, where units are groups.
         rows: verdicts of complete responses, where they are few enough and there is a reference.
+        orders: verdicts on pairs in both orders of showing, where a column names the order.
     """
 
     source: str
@@ -67,6 +69,7 @@ class Evidence:
     counts: Mapping[str, int]
     support: Support | None
     rows: Rows | None
+    orders: OrderPairs | None = None
 
     @property
     def reference_source(self) -> str:

@@ -15,6 +15,8 @@ from evenhand.stats.delta import cr1_std_error, delta_variance, gradient
 from evenhand.stats.intervals import METHODS, Interval, Sample, cr2_variance
 from evenhand.stats.scales import Scale
 
+MOST_CELLS = 400
+"""Cells in use beyond which no statistic is linearised: design effect and the standard errors beside the jackknife's."""
 EXACT_COUNT = "a count of what was read, without sampling error"
 
 
@@ -148,9 +150,9 @@ def _other_std_errors(
     sample: Sample, statistic: Statistic, std_error: float | None, alternatives: bool
 ) -> tuple[dict[str, float], float | None]:
     """Standard errors by name, and the design effect: jackknife variance over the independent one."""
-    if not statistic.counted:
-        return {}, None
     totals = sample.tallies.sum(axis=0)
+    if not statistic.counted or np.count_nonzero(totals) > MOST_CELLS:
+        return {}, None
     slopes = gradient(sample.measure, totals)
     if slopes is None:
         return {}, None

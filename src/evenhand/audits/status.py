@@ -23,21 +23,19 @@ _RATES = {
 
 def estimates(evidence: Evidence) -> Iterator[Estimate]:
     """Counts and status rates of one judge."""
-    levels = evidence.cells.levels(len(evidence.scale.all_levels))
-    yield from _counts(evidence, levels.sum(axis=0))
-    by_judge = levels.sum(axis=1)
-    n_slots = by_judge.sum(axis=1)
+    states = evidence.cells.states()
+    yield from _counts(evidence)
+    n_slots = states.sum(axis=(1, 2))
     for status, (name, words) in _RATES.items():
-        code = evidence.scale.status(status)
-        if status in ("abstained", "unparsed") or by_judge[:, code].any():
+        events = evidence.cells.judged_as(evidence.scale.status(status))
+        if status in ("abstained", "unparsed") or events.any():
             rate = Statistic(
                 name, share, LOGIT, "judge", f"share of {{judge}}'s verdict slots whose verdict {words}", is_rate=True
             )
-            cells = np.stack([by_judge[:, code], n_slots - by_judge[:, code]], axis=-1)
+            cells = np.stack([events, n_slots - events], axis=-1)
             yield assess(evidence, rate, cells, undefined="no verdict slot", n_clusters=evidence.counts.get("slots"))
     if evidence.has_reference:
-        q = evidence.scale.size
-        both = levels[:, :q, :q].sum(axis=(1, 2))
+        both = states[:, 0, 0]
         covered = Statistic(
             "selective_coverage",
             share,
@@ -53,7 +51,7 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
             undefined="no verdict slot",
             n_clusters=evidence.counts.get("slots"),
         )
-        agreed = np.trace(levels[:, :q, :q], axis1=1, axis2=2)
+        agreed = evidence.cells.agreed()
         selective = Statistic(
             "selective_accuracy",
             share,
@@ -85,14 +83,16 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
             rate,
             labels[:, ::-1],
             undefined="the judge has no scored verdict",
-            n_excluded=int(by_judge.sum() - labels.sum()),
+            n_excluded=int(n_slots.sum() - labels.sum()),
             n_clusters=evidence.counts.get("judged"),
             alternatives=True,
         )
 
 
-def _counts(evidence: Evidence, levels: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Iterator[Estimate]:
-    judge, q = levels.sum(axis=0), evidence.scale.size
+def _counts(evidence: Evidence) -> Iterator[Estimate]:
+    numbers = {name: int(evidence.cells.judged_as(evidence.scale.status(name)).sum()) for name in STATUSES}
+    total = int(evidence.cells.count.sum())
+    scored = total - sum(numbers.values())
     counts = evidence.counts
     yield exact(
         evidence,
@@ -126,7 +126,6 @@ def _counts(evidence: Evidence, levels: np.ndarray[tuple[int, int], np.dtype[np.
         n_clusters=counts["clusters"],
         estimand="criteria of the checklist",
     )
-    total = int(judge.sum())
     yield exact(
         evidence,
         "n_verdicts",
@@ -140,22 +139,23 @@ def _counts(evidence: Evidence, levels: np.ndarray[tuple[int, int], np.dtype[np.
     yield exact(
         evidence,
         "n_scored",
-        int(judge[:q].sum()),
+        scored,
         unit="verdict",
         describes="judge",
-        n_used=int(judge[:q].sum()),
-        n_excluded=int(judge[q:].sum()),
+        n_used=scored,
+        n_excluded=total - scored,
         n_clusters=counts["clusters"],
-        estimand="verdict slots in which {judge} gives a label",
+        estimand="verdict slots in which {judge} "
+        + ("names a side" if evidence.scale.kind == "pairwise" else "gives a label"),
     )
-    for status, number in zip(STATUSES, judge[q:], strict=True):
+    for status, number in numbers.items():
         yield exact(
             evidence,
             f"n_{status}",
-            int(number),
+            number,
             unit="verdict",
             describes="judge",
-            n_used=int(number),
+            n_used=number,
             n_clusters=counts["clusters"],
             estimand=f"verdict slots of {{judge}} that are {status}",
         )

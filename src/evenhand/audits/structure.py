@@ -18,6 +18,7 @@ from evenhand.stats.independence import (
 )
 from evenhand.stats.scales import ATANH, LOG
 from evenhand.tally.moments import MOST_PRODUCT_CELLS, CompleteResponses, complete_responses, unpack_products
+from evenhand.tally.rows import MOST_VERDICTS
 
 ORDER = 70
 _RATES = {
@@ -87,7 +88,10 @@ def _errors(evidence: Evidence, group: CompleteResponses, excluded: int) -> Iter
 
 def _independence(evidence: Evidence, excluded: int) -> Iterator[Estimate]:
     rows = evidence.rows
-    if rows is None or len(rows.reference) < 2:
+    if rows is None:
+        yield from _too_large(evidence, excluded)
+        return
+    if len(rows.reference) < 2:
         return
     for rates, words in _RATES.items():
         by_line = rows.cluster if evidence.per_cluster else np.zeros_like(rows.cluster)
@@ -113,3 +117,15 @@ def _independence(evidence: Evidence, excluded: int) -> Iterator[Estimate]:
                 params={"quantity": quantity, "rates": rates},
                 estimand=f"{what} when independent errors at {words} are planted in the reference labels",
             )  # fmt: skip
+
+
+def _too_large(evidence: Evidence, excluded: int) -> Iterator[Estimate]:
+    """The check draws every verdict thousands of times: on a large bank it is not made, and that is said."""
+    for rates, words in _RATES.items():
+        found = exact(
+            evidence, "independence_check", None, unit="response", describes="judge",
+            reason=f"not made above {MOST_VERDICTS:,} verdicts: it draws every verdict in every resample; audit a sample of the responses",
+            n_excluded=excluded, params={"quantity": "mean", "rates": rates},
+            estimand=f"mean KR-20 when independent errors at {words} are planted in the reference labels",
+        )  # fmt: skip
+        yield found.model_copy(update={"status": "not_assessed"})

@@ -8,8 +8,10 @@ import numpy as np
 from evenhand.audits import lines
 from evenhand.audits.evidence import Evidence
 from evenhand.results import Table
+from evenhand.stats.arrays import binned
 from evenhand.stats.strong_true_score import fit_beta_binomial, livingston_lewis
 from evenhand.tally.moments import Side, complete_responses
+from evenhand.verdicts.scale import STATUSES
 
 
 def tables(evidence: Evidence) -> Iterator[tuple[str, Table]]:
@@ -30,9 +32,11 @@ def tables(evidence: Evidence) -> Iterator[tuple[str, Table]]:
 
 def _levels(evidence: Evidence) -> Table:
     """Reference level by judge level, labels and statuses, over all slots."""
-    names = evidence.scale.all_levels
-    counts = evidence.cells.levels(len(names)).sum(axis=0).astype(int)
-    q = evidence.scale.size
+    names: tuple[str, ...] = ("scored", *STATUSES)
+    q, counts = 1, evidence.cells.states().sum(axis=0).astype(int)
+    if evidence.scale.kind != "continuous":
+        names, cells, q = evidence.scale.all_levels, evidence.cells, evidence.scale.size
+        counts = binned(cells.reference * len(names) + cells.judge, cells.count, (len(names), len(names))).astype(int)
     rows = [
         (names[r], names[j], int(counts[r, j]))
         for r in range(len(names))

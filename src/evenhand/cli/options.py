@@ -9,7 +9,7 @@ import click
 from evenhand.errors import RequestError, printable
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-_LISTS = ("response", "levels", "abstain", "tie", "na", "cut", "text")
+_LISTS = ("response", "levels", "abstain", "tie", "na", "cut", "text", "clean")
 
 _COLUMNS = {
     "response": ("COL[,COL]", "identifies a response"),
@@ -18,7 +18,7 @@ _COLUMNS = {
     "rater": ("COL", "who gave the verdict of a row (long files)"),
     "rater-kind": ("COL", "judge, human or reference"),
     "verdict": ("COL", "the verdict of a row (long files)"),
-    "status": ("COL", "scored, abstained, tied, unparsed, refused, error or missing"),
+    "status": ("COL", "scored, abstained, tied, unparsed, refused, error or missing (or why: excused, absent)"),
     "model": ("COL", "the judge's model, a condition"),
     "setting": ("COL", "the judge's setting, a condition"),
     "phrasing": ("COL", "the wording of the instruction, a condition"),
@@ -51,6 +51,7 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--levels", multiple=True, metavar="A,B,C", help="The labels in order; for two, the last is positive."
         ),
+        click.option("--range", metavar="LO,HI", help="The lowest and highest mark of a scale of marks."),
         click.option("--positive", metavar="VALUE", help="The positive label of a binary scale."),
         click.option("--abstain", multiple=True, metavar="VALUE", help="A label that says the rater abstained."),
         click.option("--tie", multiple=True, metavar="VALUE", help="A label that says tie."),
@@ -68,8 +69,18 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--cut", multiple=True, metavar="C[,C]", help="Criteria a response must meet to pass."),
         click.option(
             "--format",
-            type=click.Choice(["csv", "jsonl", "json", "parquet", "arrow"]),
-            help="By the file's ending when left out.",
+            metavar="NAME",
+            help="csv, jsonl, json, parquet, arrow, xlsx, or the tool of a log; found out when left out.",
+        ),
+        click.option("--sheet", metavar="NAME", help="Of a spreadsheet, where several sheets hold data."),
+        click.option(
+            "--decimal",
+            type=click.Choice([",", "."]),
+            help="The decimal mark of marks, the other one being between thousands; never guessed.",
+        ),
+        click.option("--fractions", is_flag=True, default=None, help="Read marks such as 7/12 as shares."),
+        click.option(
+            "--clean", multiple=True, metavar="A,B", help="Make ids and labels equal but for trim, case, zero-width."
         ),
         click.option(
             "--text", multiple=True, metavar="COL|PATTERN", help="A response's text; a PATTERN names the criteria's."
@@ -106,16 +117,19 @@ def given(values: Mapping[str, Any]) -> dict[str, Any]:
         if name in _LISTS:
             value = tuple(part for one in value for part in one.split(",") if part)
         found[name] = value
+    if "range" in found:
+        found["range"] = tuple(_number(text, "--range 0,10") for text in found["range"].split(","))
     if "cut" in found:
-        found["cut"] = tuple(_number(text) for text in found["cut"])
+        found["cut"] = tuple(_number(text, "--cut 4,5,6") for text in found["cut"])
     return found
 
 
-def _number(text: str) -> float:
+def _number(text: str, example: str) -> float:
     try:
         number = float(text)
         if not math.isfinite(number):
             raise ValueError
     except ValueError:
-        raise RequestError(f'--cut "{printable(text)}" is not a number; write --cut 4,5,6') from None
+        option = example.partition(" ")[0]
+        raise RequestError(f'{option} "{printable(text)}" is not a number; write {example}') from None
     return number

@@ -8,6 +8,7 @@ import click
 
 from evenhand.api import run_facts
 from evenhand.auditing import run_audit
+from evenhand.converting import check_target, convert, explain_row, write
 from evenhand.errors import EvenhandError, RequestError, printable
 from evenhand.output import check_file, check_place, write_text
 from evenhand.report.terminal import explanation, ledger, summary
@@ -77,3 +78,31 @@ def explain_sources(sources: Sequence[str], spec: Spec, labels: Path | None) -> 
     with Engine() as engine:
         session = run_audit(engine, sources, spec, labels, _Steps())
     return explanation(session.audit, session.spec.to_toml())
+
+
+def convert_to_file(sources: Sequence[str], spec: Spec, labels: Path | None, to: Path, *, strict: bool = False) -> str:
+    """Convert files into one and return the account of rows.
+
+    Raises:
+        EvenhandError: the request or the data cannot carry it; nothing is written then.
+    """
+    paths = [Path(source) for source in sources] + ([labels] if labels else [])
+    check_target(to, paths)
+    with Engine() as engine:
+        made = convert(engine, sources, spec, labels)
+        if strict and made.not_scored:
+            raise RequestError(
+                f"--strict: {'; '.join(made.ledger())}. Mend the rows that are left out or hold no label, or leave --strict "
+                "out; nothing was written"
+            )
+        write(made, to)
+        lines = [f"rows    {line}" for line in made.ledger()]
+        lines += [f"note    {printable(note)}" for note in made.notes]
+        count = made.n_verdicts
+    return "\n".join([*lines, f"wrote   {printable(str(to))}: {count:,} verdicts"])
+
+
+def explain_source_row(sources: Sequence[str], spec: Spec, labels: Path | None, row: int) -> str:
+    """What became of one row of the files; nothing is written."""
+    with Engine() as engine:
+        return explain_row(convert(engine, sources, spec, labels), row)

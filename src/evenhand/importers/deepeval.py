@@ -44,7 +44,7 @@ def _recognises(_path: Path, head: Head) -> bool:
 def _records(path: Path, tally: Tally) -> Iterator[Record]:
     place = _run(Head.of(path)) or ""
     for name in _CASES:
-        file = JsonFile(path, place + name)
+        file = JsonFile(path, place + name, [place + other for other in _CASES])
         for number, case in enumerate(file.elements(), 1):
             if not isinstance(case, dict):
                 raise SourceError(f"{file.shown}: {name} {number} is no object")

@@ -1,4 +1,4 @@
-"""Files of rows: CSV and its relatives, JSON, JSON lines, Parquet, Arrow and Feather.
+"""Files of rows: CSV and its relatives, JSON, JSON lines, Parquet, Arrow and Feather, spreadsheets.
 
 Delimited and JSON files are read with every column as text, so that "007" stays "007"; nothing is guessed beyond
 the delimiter, and a row that does not fit its header stops the read with its line.
@@ -8,17 +8,20 @@ import codecs
 import hashlib
 import re
 import stat
+import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
 
-from evenhand.errors import SourceError, did_you_mean, printable, quoted
+from evenhand.errors import RequestError, SourceError, did_you_mean, printable, quoted
 from evenhand.importers import frames
 from evenhand.importers.delimited import DelimitedText
+from evenhand.importers.spreadsheet import read_sheet
 from evenhand.output import is_path
-from evenhand.verdicts.engine import Engine, quote
+from evenhand.verdicts.engine import Engine, quote, without_folders
 from evenhand.verdicts.sources import Source
+from evenhand.verdicts.spec import Spec
 
 FORMATS = {
     ".csv": "csv",
@@ -33,20 +36,30 @@ FORMATS = {
     ".arrow": "arrow",
     ".feather": "arrow",
     ".ipc": "arrow",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
 }
 """File name endings and the format each is read as."""
+SPEC_KEY = "evenhand.spec"
+"""Under which a converted Parquet file holds the spec that reads it again."""
 _GLOB = re.compile(r"[*?\[]")
-_OFFICE = (".xlsx", ".xls", ".ods", ".numbers")
+_OFFICE = (".xls", ".xlsb", ".ods", ".numbers")
+_IN_MEMORY = 64 * 2**20
+"""Bytes of a text file up to which its rows stand in memory; beyond, on disk and by column while the engine is open."""
+_ROW_GROUP = 10_000
 
 
-def read_file(engine: Engine, path: Path, *, format_: str | None = None, encoding: str | None = None) -> Source:
+def read_file(
+    engine: Engine, path: Path, *, format_: str | None = None, encoding: str | None = None, sheet: str | None = None
+) -> Source:
     """Open one file as a source.
 
     Args:
         engine: where the relation is made.
         path: the file.
-        format_: csv, jsonl, json, parquet or arrow; by the file's ending when None.
+        format_: csv, jsonl, json, parquet, arrow or xlsx; by the file's ending when None.
         encoding: of delimited text, as Python calls it; UTF-8, or UTF-16 with its mark, when None.
+        sheet: of a spreadsheet.
 
     Raises:
         SourceError: missing, empty, not of its format, or without any data row.
@@ -54,26 +67,35 @@ def read_file(engine: Engine, path: Path, *, format_: str | None = None, encodin
     shown = printable(path.name)
     _must_be_file(path, shown)
     kind = format_ or FORMATS.get(path.suffix.casefold())
-    if kind is None:
-        raise SourceError(_unknown_ending(path, shown))
-    digest = _sha256(path)
+    if kind is None or kind not in FORMATS.values():
+        raise SourceError(_unknown_ending(path, shown) if kind is None else _unknown_format(kind))
+    digest, first_row = _sha256(path), 2 if kind == "csv" else 1
+    unusable: dict[str, str] = {}
     try:
-        relation, columns = _READERS[kind](engine, path, encoding)
+        if kind == "xlsx":
+            relation, columns, first_row, unusable = read_sheet(engine, path, sheet)
+        else:
+            relation, columns = _READERS[kind](engine, path, encoding)
         empty = not engine.rows(f"SELECT 1 FROM {relation} LIMIT 1")
     except duckdb.Error as problem:
         raise SourceError(_located(shown, kind, problem)) from None
     if empty:
         raise SourceError(f"{shown}: no data rows, only {quoted(columns) if columns else 'an empty list'}")
-    return Source(path.name, relation, columns, digest, first_row=2 if kind == "csv" else 1)
+    return Source(path.name, relation, columns, digest, first_row=first_row, unusable=unusable)
 
 
 def _unknown_ending(path: Path, shown: str) -> str:
     if path.suffix.casefold() in _OFFICE:
-        return f"{shown}: spreadsheets are not read by this version; save the sheet as CSV (UTF-8) and give that"
+        return f"{shown}: of spreadsheets .xlsx is read; save it as that, or the sheet as CSV (UTF-8)"
     return (
         f'{shown}: the ending "{printable(path.suffix)}" is not one of {", ".join(FORMATS)}; '
-        "say what it is with --format csv|jsonl|json|parquet|arrow"
+        "say what it is with --format csv|jsonl|json|parquet|arrow|xlsx"
     )
+
+
+def _unknown_format(kind: str) -> str:
+    known = dict.fromkeys(FORMATS.values())
+    return f'--format "{printable(kind)}" is not one of {", ".join(known)}' + did_you_mean(kind, list(known))
 
 
 def _must_be_file(path: Path, shown: str) -> None:
@@ -118,7 +140,7 @@ def _place(path: Path) -> str:
 
 
 def _located(shown: str, kind: str, problem: Exception) -> str:
-    said = " ".join(str(problem).split())
+    said = without_folders(" ".join(str(problem).split()))
     if kind == "csv" and (found := _CSV_ERROR.search(said)):
         line, expected, counted = found["line"], found["expected"], found["found"]
         if expected:
@@ -165,12 +187,12 @@ def _parsed(engine: Engine, path: Path, text: DelimitedText) -> str:
         strict_mode=True,
         hive_partitioning=False,
     )
-    return _kept(engine, read)
+    return _kept(engine, read, path)
 
 
 def _json(engine: Engine, path: Path, form: Literal["auto", "newline_delimited"]) -> tuple[str, tuple[str, ...]]:
     _must_be_whole(path)
-    found = engine.connection.read_json(_place(path), format=form, sample_size=-1)
+    found = engine.connection.read_json(_place(path), format=form, sample_size=-1, maximum_depth=1)
     columns = tuple(found.columns)
     if columns == ("json",):
         raise SourceError(
@@ -178,7 +200,7 @@ def _json(engine: Engine, path: Path, form: Literal["auto", "newline_delimited"]
             'write [{"id": ..., "judge": ...}, ...] or one such object a line (.jsonl)'
         )
     read = engine.connection.read_json(_place(path), format=form, columns=dict.fromkeys(columns, "VARCHAR"))
-    return _kept(engine, read), columns
+    return _kept(engine, read, path), columns
 
 
 def _must_be_whole(path: Path) -> None:
@@ -203,6 +225,28 @@ def _parquet(engine: Engine, path: Path, _encoding: str | None) -> tuple[str, tu
     return name, tuple(read.columns)
 
 
+def spec_in(engine: Engine, path: Path) -> Spec | None:
+    """The spec that a Parquet file carries, if it is a converted one.
+
+    Raises:
+        SourceError: it carries one that cannot be read.
+    """
+    if FORMATS.get(path.suffix.casefold()) != "parquet" or not path.is_file():
+        return None
+    try:
+        found = engine.rows(
+            f"SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = '{SPEC_KEY}'", [_place(path)]
+        )
+    except duckdb.Error:
+        return None
+    try:
+        return Spec.of(**tomllib.loads(found[0][0])) if found else None
+    except (tomllib.TOMLDecodeError, RequestError) as problem:
+        raise SourceError(
+            f"{printable(path.name)}: the spec it carries cannot be read: {printable(str(problem))[:200]}"
+        ) from None
+
+
 def _number_as_text(column: str) -> str:
     """A column of floating numbers as a frame would give it: whole ones without a point, NaN as nothing."""
     name = quote(column)
@@ -217,11 +261,20 @@ def _arrow(engine: Engine, path: Path, _encoding: str | None) -> tuple[str, tupl
     return frames.held(engine, frames.read_arrow_file(path), printable(path.name))
 
 
-def _kept(engine: Engine, read: Any) -> str:
-    """Text files are parsed once: their rows stand in a table of the engine."""
+def _kept(engine: Engine, read: Any, path: Path) -> str:
+    """Text files are parsed once: their rows stand in a table of the engine, those of a large one beside it on disk."""
     view, name = engine.name("text"), engine.name("rows")
     read.create_view(view)
-    engine.run(f"CREATE TEMP TABLE {quote(name)} AS SELECT * FROM {quote(view)}")
+    if path.stat().st_size <= _IN_MEMORY:
+        engine.run(f"CREATE TEMP TABLE {quote(name)} AS SELECT * FROM {quote(view)}")
+        return name
+    held = str(engine.scratch() / f"{name}.parquet").replace("'", "''")
+    engine.run("SET threads = 1")  # every thread would hold a row group; one is as fast and bounded
+    engine.run(
+        f"COPY (SELECT * FROM {quote(view)}) TO '{held}' (FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE {_ROW_GROUP})"
+    )
+    engine.run("RESET threads")
+    engine.run(f"CREATE TEMP VIEW {quote(name)} AS SELECT * FROM read_parquet('{held}', hive_partitioning = false)")
     return name
 
 

@@ -116,7 +116,9 @@ def read_arrow_file(path: Path) -> Any:
 
 def _with_pyarrow(path: Path) -> Any:
     feather = importlib.import_module("pyarrow.feather")
-    return feather.read_table(path)
+    table = feather.read_table(path, memory_map=False)
+    table.validate(full=True)  # offsets beyond the data would end the process, not the read
+    return table
 
 
 def _with_polars(path: Path) -> Any:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -83,12 +83,18 @@ def _line(stream: TextIO, where: str) -> str:
 class JsonFile:
     """A JSON document whose array at a dotted place is read one element at a time.
 
+    Args:
+        path: the file.
+        at: the array's dotted place; empty where the document is the array.
+        passed_over: dotted places of other arrays, whose elements are let go one by one.
+
     Attributes:
         rest: dotted name → value of all that stands outside that array; whole once the elements are read.
         found: whether the array was there.
     """
 
-    def __init__(self, path: Path, at: str) -> None:
+    def __init__(self, path: Path, at: str, passed_over: Collection[str] = ()) -> None:
+        self.passed_over = passed_over
         self.path, self.at = path, tuple(at.split(".")) if at else ()
         self.shown = printable(path.name)
         self.rest: dict[str, Any] = {}
@@ -123,6 +129,9 @@ class JsonFile:
                 dotted = ".".join((*self.at[:depth], name))
                 if name == self.at[depth]:
                     yield from self._within(text, depth + 1)
+                elif dotted in self.passed_over and text.peek() == "[":
+                    for _ in text.array():
+                        pass
                 else:
                     self.rest[dotted] = text.value()
         else:

@@ -17,7 +17,7 @@ from evenhand.verdicts.engine import Engine, quote
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import FACETS, Spec
 
-CHUNK = 1_000
+CHUNK = 2_000
 MOST_COLUMNS = 200
 _KEYS = ("response_id", "criterion_id", "rater_id")
 _RUN = (EXTRA + "task_id", "cluster_id", EXTRA + "epoch")

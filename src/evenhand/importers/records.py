@@ -236,6 +236,7 @@ class LogImporter:
             SourceError: no such log, or a damaged one.
         """
         shown = text(path.name)
+        columns = [(column.name, column.of) for column in self.columns]
         last: list[tuple[object, Row]] = [(None, {})] * len(self.carried)
         for record in self.records(path, Counter() if tally is None else tally):
             row: Row = {"source_file": shown}
@@ -244,8 +245,8 @@ class LogImporter:
                 if found is not last[place][0]:  # records of one sample share its object
                     last[place] = found, carried.fields(found)
                 row |= last[place][1]
-            for column in self.columns:
-                row[column.name] = column.of(record)
+            for name, column in columns:
+                row[name] = column(record)
             row["value"], row["status"], row["raw_value"], reason = self.verdict(record)
             if reason is not None:
                 row[EXTRA + "reason"] = text(reason)

@@ -5,6 +5,7 @@ import struct
 import sys
 import zipfile
 import zlib
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -104,18 +105,17 @@ class SafeZip:
 
 
 def _check(entry: zipfile.ZipInfo, shown: str) -> None:
-    name = entry.orig_filename
-    told = f"{shown}: member {printable(name)[:100]}"
+    name, why = entry.orig_filename, ""
     if name.startswith(("/", "\\")) or "\\" in name or ":" in name[:2] or "\0" in name or ".." in name.split("/"):
-        raise SourceError(f"{told}: a name that leaves the archive is refused")
-    if entry.flag_bits & 1:
-        raise SourceError(f"{told} is encrypted: give an archive without a password")
-    if entry.file_size > MOST_BYTES:
-        raise SourceError(f"{told} unpacks to {entry.file_size:,} bytes; at most {MOST_BYTES:,} are read")
-    if entry.file_size > FREE_BYTES and entry.file_size > MOST_RATIO * entry.compress_size:
-        raise SourceError(
-            f"{told}: {entry.compress_size:,} bytes that unpack to {entry.file_size:,}: refused as a bomb"
-        )
+        why = "has a name that leaves the archive: refused"
+    elif entry.flag_bits & 1:
+        why = "is encrypted: give an archive without a password"
+    elif entry.file_size > MOST_BYTES:
+        why = f"unpacks to {entry.file_size:,} bytes; at most {MOST_BYTES:,} are read"
+    elif entry.file_size > FREE_BYTES and entry.file_size > MOST_RATIO * entry.compress_size:
+        why = f"has {entry.compress_size:,} bytes that unpack to {entry.file_size:,}: refused as a decompression bomb"
+    if why:
+        raise SourceError(f"{shown}: member {printable(name)[:100]} {why}")
 
 
 def _unpacked(packed: bytes, entry: zipfile.ZipInfo) -> bytes:
@@ -147,6 +147,7 @@ def _from_zstandard(packed: bytes, most: int) -> bytes:
     return b"".join(parts)
 
 
+@cache
 def zstandard() -> Any:
     """The zstandard module: of the standard library from Python 3.14, its backport before.
 

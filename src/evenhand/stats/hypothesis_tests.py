@@ -89,6 +89,25 @@ def cochran_q(sums: Array) -> ChiSquareTest:
     return ChiSquareTest(statistic, df, np.asarray(special.chdtrc(df, statistic)))
 
 
+def fisher_exact(table: Array) -> float | None:
+    """Two-sided p of Fisher's exact test (1934) on a (2, 2) table of counts; None with an empty margin. Rows independent.
+
+    The probability, at the table's margins, of the tables that are no more likely than it (to 1e-7, as R and SciPy have it).
+    """
+    (a, b), (c, d) = table
+    rows, first, n = (a + b, c + d), a + c, a + b + c + d
+    if min(*rows, first, b + d) == 0:
+        return None
+    hits = np.arange(max(0.0, first - rows[1]), min(rows[0], first) + 1)
+
+    def log_choose(n: Array | float, k: Array) -> Array:
+        return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))
+
+    logs = log_choose(rows[0], hits) + log_choose(rows[1], first - hits) - log_choose(n, np.asarray(first))
+    own = logs[int(a - hits[0])]
+    return float(min(1.0, np.exp(logs[logs <= own + 1e-7]).sum()))
+
+
 def equivalence_test(
     estimate: Array, std_error: Array, df: Array | float, margins: tuple[float, float], alpha: float = 0.05
 ) -> EquivalenceTest:

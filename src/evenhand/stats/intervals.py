@@ -396,14 +396,15 @@ def bootstrap_t(sample: Sample, level: float) -> Interval:
 def cr2_variance(events: Array, sizes: Array) -> tuple[float, float]:
     """CR2 variance of a share and its Satterthwaite df (Bell and McCaffrey 2002; Pustejovsky and Tipton 2018).
 
-    For an intercept alone: residual sums e_g over √(1 - n_g/N), df from the working model of independent rows.
+    For an intercept alone: residual sums e_g over √(1 - n_g/N), df = tr(P)²/tr(P²) from the working model of
+    independent rows, P_gh = (n_g 1{g=h} - n_g n_h/N) / √((1 - n_g/N)(1 - n_h/N)), whose diagonal is n_g.
     """
-    n, weight = sizes.sum(), sizes / sizes.sum()
+    n, adjust = sizes.sum(), 1 / (1 - sizes / sizes.sum())
     residual = events - events.sum() / n * sizes
-    adjust = 1 / np.sqrt(1 - weight)
-    variance = float(np.square(residual * adjust).sum() / n**2)
-    products = np.outer(adjust, adjust) * (np.diag(sizes) - np.outer(sizes, sizes) / n)
-    return variance, float(np.trace(products) ** 2 / np.square(products).sum())
+    variance = float((np.square(residual) * adjust).sum() / n**2)
+    pull = np.square(sizes) * adjust
+    squares = np.square(sizes).sum() + (pull.sum() ** 2 - np.square(pull).sum()) / n**2
+    return variance, float(n**2 / squares)
 
 
 def cr2_t(sample: Sample, level: float) -> Interval:

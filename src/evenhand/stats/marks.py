@@ -99,6 +99,37 @@ def smd(sums: Array, method: SmdMethod = "unpooled", population: Array | None = 
     return ratio(bias(sums), np.sqrt(ratio(spread, n * (n - 1))))
 
 
+def interval_alpha_sums(marks: Array, group: Counts, n_groups: int, repeats: ArrayLike = 1.0) -> Array:
+    """Tallies of Krippendorff's interval alpha, over the responses marked twice or more.
+
+    Args:
+        marks: (n, R) marks, NaN where missing.
+        group: (n,) unit of resampling of each response.
+        n_groups: U.
+        repeats: (n,) how often each row occurs, 1 by default.
+
+    Returns:
+        (U, 4): marks, Σx, Σx², and Σ (m Σx² - (Σx)²)/(m - 1) over responses with m marks.
+    """
+    rated = np.isfinite(marks)
+    count, known = rated.sum(axis=1).astype(np.float64), np.where(rated, marks, 0.0)
+    total, squares, paired = known.sum(axis=1), np.square(known).sum(axis=1), count > 1
+    within = (count * squares - np.square(total)) / np.maximum(count - 1, 1)
+    columns = [np.where(paired, column, 0.0) for column in (count, total, squares, within)]
+    return sums_by_group(columns, group, n_groups, repeats)
+
+
+def interval_alpha(sums: Array) -> Array:
+    """Krippendorff's alpha with the interval metric (2011) from (..., 4) `interval_alpha_sums`, however many marks differ.
+
+    The same number as `ensembles.krippendorff_alpha` gives on coincidences; NaN where all marks are one value.
+    """
+    n, total, squares, within = (sums[..., column] for column in range(4))
+    spread = n * squares - np.square(total)
+    spread = np.where(spread > _NEGLIGIBLE * n * squares, spread, 0.0)
+    return 1 - ratio((n - 1) * within, spread)
+
+
 def round_half_up(marks: Array, low: int, high: int) -> Counts:
     """Positions 0 ... high - low of marks rounded half up and clipped to the declared whole levels low ... high."""
     return np.clip(np.floor(np.asarray(marks, dtype=np.float64) + 0.5), low, high).astype(np.int64) - low

@@ -94,9 +94,11 @@ def weighted_brennan_prediger(table: Array, weights: Array) -> Array:
 
 def best_constant_ac2(table: Array, weights: Array) -> Array:
     """AC2 of the constant second rater who does best against the first: what a judge has to beat."""
-    q = table.shape[-1]
-    constant = table.sum(axis=-1)[..., None, :, None] * np.eye(q)[:, None, :]
-    best: Array = gwet_ac2(constant, weights).max(axis=-1)
+    shares = ratio(table.sum(axis=-1), table.sum(axis=(-2, -1))[..., None])
+    unlike = shares @ (1 - weights)
+    # pooled with a constant rater the shares are s/2, and (s + 1)/2 on that rater's level
+    squares = np.square(shares).sum(axis=-1, keepdims=True) / 4 + shares / 2 + 0.25
+    best: Array = (1 - ratio(unlike, 1 - gwet_scale(weights) * (1 - squares))).max(axis=-1)
     return best
 
 

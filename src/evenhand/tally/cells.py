@@ -1,11 +1,16 @@
 """Cells: how often each pair of reference and judge level occurs, by unit and criterion."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from evenhand.stats.arrays import Array, Counts, binned
+from evenhand.verdicts.scale import STATUSES
 from evenhand.verdicts.table import VerdictTable
+
+N_STATES = 1 + len(STATUSES)
+"""A verdict is scored, or has one of the statuses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,35 @@ class Cells:
         """(U, L, L) counts over labels and statuses, reference by judge."""
         code = (self.unit * n_levels + self.reference) * n_levels + self.judge
         return binned(code, self.count, (self.n_units, n_levels, n_levels))
+
+    def states(self) -> Array:
+        """(U, S, S) counts of scored (first) and the statuses, reference by judge, however many labels there are."""
+        reference, judge = (np.maximum(label - self.n_labels + 1, 0) for label in (self.reference, self.judge))
+        code = (self.unit * N_STATES + reference) * N_STATES + judge
+        return binned(code, self.count, (self.n_units, N_STATES, N_STATES))
+
+    def judged_as(self, code: int) -> Array:
+        """(U,) slots to which the judge gives this code."""
+        here = self.judge == code
+        return binned(self.unit[here], self.count[here], (self.n_units,))
+
+    def agreed(self) -> Array:
+        """(U,) slots in which both sides give the same label."""
+        here = (self.judge == self.reference) & (self.judge < self.n_labels)
+        return binned(self.unit[here], self.count[here], (self.n_units,))
+
+    def classes(self, kept: Sequence[int]) -> Array:
+        """(U, m, m) counts over the m codes kept, reference by judge."""
+        number = np.full(self.n_labels + N_STATES, -1)
+        number[list(kept)] = np.arange(len(kept))
+        reference, judge, m = number[self.reference], number[self.judge], len(kept)
+        here = (reference >= 0) & (judge >= 0)
+        code = (self.unit[here] * m + reference[here]) * m + judge[here]
+        return binned(code, self.count[here], (self.n_units, m, m))
+
+    def on_criterion(self, position: int) -> "Cells":
+        """Only the cells of one criterion."""
+        return self._where(self.criterion == position)
 
 
 def tally_cells(table: VerdictTable, rater: int, *, by: str = "unit") -> Cells:

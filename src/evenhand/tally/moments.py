@@ -39,6 +39,9 @@ class CompleteResponses:
     @property
     def sizes(self) -> Array:
         """(U,) responses a unit."""
+        return self._once("sizes", self._sizes)
+
+    def _sizes(self) -> Array:
         return binned(self.patterns.unit[self.kept], self.patterns.count[self.kept], (self.patterns.n_units,))
 
     def values(self, side: Side) -> NDArray[np.bool_]:

@@ -3,8 +3,11 @@
 Identifiers reach SQL through :func:`quote` alone; values reach it as parameters, or as rows of a registered array.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -19,6 +22,16 @@ _ABOUT_DATA = (
     duckdb.ConversionException,
     duckdb.OutOfMemoryException,
 )
+_FOLDERS = re.compile(r"(?<![^\s\"'(])/(?:[^/\s\"']+/)+")
+
+
+def without_folders(message: str) -> str:
+    """A message without the folders of the files it names.
+
+    >>> without_folders('cannot open "/home/me/verdicts.csv"')
+    'cannot open "verdicts.csv"'
+    """
+    return _FOLDERS.sub("", message)
 
 
 def quote(identifier: str) -> str:
@@ -35,6 +48,7 @@ class Engine:
         )
         self.connection.execute("SET enable_progress_bar = false")
         self._names = 0
+        self._scratch: TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> "Engine":
         return self
@@ -46,14 +60,22 @@ class Engine:
             SourceError: instead of the engine's own error about the data, the disk or the memory.
         """
         self.connection.close()
-        if isinstance(problem, _ABOUT_DATA):
-            said = printable(" ".join(str(problem).split()))[:300]
+        if self._scratch is not None:
+            self._scratch.cleanup()
+        if isinstance(problem, _ABOUT_DATA) or type(problem) is duckdb.Error:  # the latter of a damaged Parquet page
+            said = printable(without_folders(" ".join(str(problem).split())))[:300]
             raise SourceError(f"the data cannot be read to the end: {said}") from None
 
     def name(self, stem: str) -> str:
         """A fresh relation name."""
         self._names += 1
         return f"{stem}_{self._names}"
+
+    def scratch(self) -> Path:
+        """A folder for what does not fit in memory; gone when the engine closes."""
+        if self._scratch is None:
+            self._scratch = TemporaryDirectory(prefix="evenhand-")
+        return Path(self._scratch.name)
 
     def run(self, sql: str, parameters: Sequence[object] = ()) -> None:
         """Execute a statement."""

@@ -24,6 +24,7 @@ _OTHERS = {
     "rater": ("rater_id", "rater", "annotator", "annotator_id", "judge_id", "judge_name"),
     "rater_kind": ("rater_kind", "rater_type", "annotator_kind"),
     "status": ("status", "verdict_status"),
+    "reason": ("reason", "status_reason", "extra.reason"),
     "model": ("model", "judge_model"),
     "setting": ("setting",),
     "phrasing": ("phrasing", "prompt_variant", "wording"),
@@ -189,6 +190,7 @@ def _without_idle_roles(spec: Spec, found: dict[str, object]) -> Spec:
         "criterion": any(CRITERION in name for name in (*spec.judge, spec.reference or "")),
         "rater": spec.verdict is None and bool(spec.judge),
         "rater_kind": spec.verdict is None,
+        "reason": spec.status is None,
     }
     return spec.model_copy(update={role: None for role, is_idle in idle.items() if is_idle and role in found})
 

@@ -12,12 +12,16 @@ slot holds NULL there; a blank cell holds "".
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from evenhand.errors import MappingError, printable, quoted
+from evenhand.verdicts.cleaning import label_text
 from evenhand.verdicts.engine import Engine, quote
 from evenhand.verdicts.layout import expand, names_judge, recognise, recognise_reference
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import FACETS, Spec
+
+Layout = Literal["paired", "joined", "rated"]
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,19 @@ class Reading:
         engine: where the relation lives.
         spec: the roles as completed by recognition.
         sources: the files and frames read.
-        relation: view of (rater, response, cluster, criterion, condition, judge, status, reference); rater and
-            criterion are positions in the tuples below, condition and the rest are texts.
+        relation: view of (rater, response, cluster, criterion, condition, judge, status, reason, reference,
+            reference_status, reference_reason); rater and criterion are positions in the tuples below, condition and the
+            rest are texts.
+        layout: paired where judge and reference stand in one row, joined where they come from two files, rated where the
+            reference is one of the raters.
+        judged, labelled: relations of the judges' and the reference's rows before they meet, which hold the carried
+            columns, too; the same one where both stand in one row.
         raters: judge names in natural order.
         criteria: criterion names in natural order; ("",) where there is only one.
         roles: role → column as read, for the reader.
         source_rows: what became of the rows of the files.
         notes: what the user should know about the reading.
+        meeting: how the two sides' ids meet, for messages about them; empty where all do.
         places: side → (source, column) pairs that hold that side's texts.
     """
 
@@ -42,18 +52,22 @@ class Reading:
     spec: Spec
     sources: tuple[Source, ...]
     relation: str
+    layout: Layout
+    judged: str
+    labelled: str
     raters: tuple[str, ...]
     criteria: tuple[str, ...]
     has_reference: bool
     roles: Mapping[str, str]
     source_rows: Mapping[str, int]
     notes: tuple[str, ...] = ()
+    meeting: str = ""
     places: Mapping[str, tuple[tuple[Source, str], ...]] = field(default_factory=dict)
 
     def where(self, side: str, text: str) -> str:
         """The first place of a text on a side: file, row and column."""
         for source, column in self.places.get(side, ()):
-            test = f"{source.column(column, 'the reading')} = ?"
+            test = f"{label_text(source.column(column, 'the reading'), self.spec)} = ?"
             if found := rows_with(self.engine, source, test, [text], limit=1):
                 return f'{found} column "{printable(column)}"'
         return f"the {side}'s column"
@@ -94,11 +108,14 @@ def stack(engine: Engine, sources: Sequence[Source]) -> list[Source]:
         union = " UNION ALL ".join(f"SELECT {columns} FROM {member.relation}" for member in members)
         engine.run(f"CREATE TEMP VIEW {name} AS {union}")
         names = " + ".join(member.name for member in members)
-        stacked.append(Source(names, name, members[0].columns, "", parts=tuple(members)))
+        unusable = {column: why for member in members for column, why in member.unusable.items()}
+        stacked.append(Source(names, name, members[0].columns, "", parts=tuple(members), unusable=unusable))
     return stacked
 
 
-def read_slots(engine: Engine, spec: Spec, sources: Sequence[Source], labels: Source | None = None) -> Reading:
+def read_slots(
+    engine: Engine, spec: Spec, sources: Sequence[Source], labels: Source | None = None, *, carry: bool = False
+) -> Reading:
     """Read sources as verdict slots.
 
     Args:
@@ -106,6 +123,7 @@ def read_slots(engine: Engine, spec: Spec, sources: Sequence[Source], labels: So
         spec: the roles the user named; the others are recognised by column name.
         sources: those with the same columns are stacked; two kinds are a judge's and a reference's.
         labels: a file of reference labels.
+        carry: hand every column on beside the keys, and each side's text as it stands, for a table of single verdicts.
 
     Raises:
         MappingError: a column that does not exist, or a layout that cannot be recognised.
@@ -122,11 +140,11 @@ def read_slots(engine: Engine, spec: Spec, sources: Sequence[Source], labels: So
             "files of the same columns are stacked, and one other may hold the reference (--labels FILE)"
         )
     if labels is not None:
-        return Slots(engine, spec, everything).joined(kinds[0], labels)
+        return Slots(engine, spec, everything, carry=carry).joined(kinds[0], labels)
     if len(kinds) == 2:
-        return Slots(engine, spec, everything).joined(*_sides(spec, kinds))
+        return Slots(engine, spec, everything, carry=carry).joined(*_sides(spec, kinds))
     complete = _without_constant_facets(engine, spec, recognise(spec, kinds), kinds[0])
-    slots = Slots(engine, complete, everything)
+    slots = Slots(engine, complete, everything, carry=carry)
     return slots.rated(kinds[0]) if complete.rater and complete.verdict else slots.paired(kinds[0])
 
 

@@ -1,15 +1,18 @@
 """One source's rows as keys: the response, cluster, criterion and condition that each row speaks about."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evenhand.errors import KeyClashError, printable
-from evenhand.verdicts.engine import Engine
+from evenhand.verdicts.cleaning import INVISIBLE, SPACES, id_text
+from evenhand.verdicts.engine import Engine, quote
 from evenhand.verdicts.reading import rows_with
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import Spec
 
 _JOINER = " | "
+CARRIED = "carried."
+"""Before the name of a column that is handed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +21,12 @@ class Side:
 
     Attributes:
         source: whose rows they are.
-        response, cluster, condition, status: expressions of text.
+        response, cluster, condition, status, reason: expressions of text.
         criterion: the same, where a column names the criterion.
         where: leaves out the rows that are blank throughout; may be empty.
         counts: rows, and rows left out, by name.
+        notes: what the user should know about the ids.
+        carried: columns handed on beside the keys; NULL where the source has none of that name.
     """
 
     source: Source
@@ -29,14 +34,22 @@ class Side:
     cluster: str
     condition: str
     status: str
+    reason: str
     criterion: str | None
     where: str
     counts: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    carried: tuple[str, ...] = ()
 
     def select(self, columns: Mapping[str, str]) -> str:
         """A SELECT of the keys and these expressions."""
-        keys = {"response": self.response, "cluster": self.cluster, "condition": self.condition, "status": self.status}
-        listed = ", ".join(f"{expression} AS {name}" for name, expression in {**keys, **columns}.items())
+        keys = {"response": self.response, "cluster": self.cluster, "condition": self.condition}
+        keys |= {"status": self.status, "reason": self.reason}
+        own = {column.casefold(): quote(column) for column in self.source.columns}
+        carried = {
+            quote(CARRIED + name): f"CAST({own.get(name.casefold(), 'NULL')} AS VARCHAR)" for name in self.carried
+        }
+        listed = ", ".join(f"{expression} AS {name}" for name, expression in {**keys, **columns, **carried}.items())
         return f"SELECT {listed} FROM {self.source.relation}{self.where}"
 
 
@@ -48,6 +61,7 @@ def read_side(
     used: Sequence[str],
     sources: Sequence[Source],
     rater: str | None = None,
+    carried: Sequence[str] = (),
 ) -> Side:
     """The keys of a source's rows; rows that are blank throughout are left out, others must have their keys.
 
@@ -59,6 +73,7 @@ def read_side(
         used: its columns of verdicts.
         sources: all there are; a key column that only another one has is no key here.
         rater: its column of raters, in a long file.
+        carried: columns to hand on.
 
     Raises:
         MappingError: a key column that no source has.
@@ -71,30 +86,54 @@ def read_side(
         return name if name in source.columns else None
 
     cluster, criterion = here(spec.cluster, "--cluster"), here(spec.criterion, "--criterion")
-    status = here(spec.status, "--status")
+    status, reason = here(spec.status, "--status"), here(spec.reason, "the reasons' option")
     facets = [name for name in spec.facets if here(name, "a condition's option")]
     keys = [("response id", name) for name in response]
     keys += [(what, name) for what, name in (("cluster", cluster), ("criterion", criterion), ("rater", rater)) if name]
     where, counts = _without_blank_rows(engine, source, keys, used)
+    ids = [*response, *(name for name in (cluster, criterion) if name)]
     return Side(
         source=source,
-        response=response_key(source, response),
-        cluster=_normal(source, cluster, "--cluster") if cluster else "NULL::VARCHAR",
+        response=response_key(source, response, spec),
+        cluster=id_text(source.column(cluster, "--cluster"), spec) if cluster else "NULL::VARCHAR",
         condition=_joined(source.column(name, "a condition") for name in facets) if facets else "''",
         status=source.column(status, "--status") if status else "''",
-        criterion=_normal(source, criterion, "--criterion") if criterion else None,
+        reason=source.column(reason, "the reasons' option") if reason else "''",
+        criterion=id_text(source.column(criterion, "--criterion"), spec) if criterion else None,
         where=where,
         counts=counts,
+        notes=tuple(_odd_ids(engine, spec, source, ids)),
+        carried=tuple(carried),
     )
 
 
-def response_key(source: Source, names: Sequence[str]) -> str:
+def response_key(source: Source, names: Sequence[str], spec: Spec) -> str:
     """The SQL text of a response id over one or several columns."""
-    return _joined(_normal(source, name, "--response") for name in names)
+    return _joined(id_text(source.column(name, "--response"), spec) for name in names)
 
 
-def _normal(source: Source, name: str, option: str) -> str:
-    return f"nfc_normalize({source.column(name, option)})"
+def _odd_ids(engine: Engine, spec: Spec, source: Source, names: Sequence[str]) -> Iterator[str]:
+    """Ids that look like others: in decomposed form, with outer space or with characters that cannot be seen."""
+    texts = [source.column(name, "the mapping") for name in names]
+    suspects = " OR ".join(f"strlen({text}) <> length({text}) OR trim({text}, '{SPACES}') <> {text}" for text in texts)
+    if not engine.rows(f"SELECT 1 FROM {source.relation} WHERE {suspects} LIMIT 1"):
+        return
+    for name, text in zip(names, texts, strict=True):
+        padded = f"trim({text}, '{SPACES}') <> {text} AND trim({text}) <> ''"
+        composed, hidden, spaced = engine.one(
+            f"SELECT count(*) FILTER (nfc_normalize({text}) <> {text}), "
+            f"count(*) FILTER (regexp_matches({text}, '[{INVISIBLE}]')), count(*) FILTER ({padded}) FROM {source.relation}"
+        )
+        said = f'{printable(source.name)} column "{printable(name)}"'
+        if composed:
+            yield f"{said}: {composed:,} ids are written in decomposed form (NFD) and are read as NFC"
+        for count, what, step in (
+            (hidden, "characters that cannot be seen", "zero-width"),
+            (spaced, "outer space", "trim"),
+        ):
+            if count:
+                done = "taken out" if step in spec.clean else f"kept; --clean {step} takes it out"
+                yield f"{said}: {count:,} ids hold {what}: {done}"
 
 
 def _joined(texts: Iterable[str]) -> str:

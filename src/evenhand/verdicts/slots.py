@@ -3,25 +3,31 @@
 from collections.abc import Mapping, Sequence
 
 from evenhand.errors import JoinError, MappingError, printable, quoted
+from evenhand.verdicts.cleaning import check_decimals, label_text
 from evenhand.verdicts.engine import Engine
 from evenhand.verdicts.layout import recognise, recognise_cluster, recognise_reference, recognise_response
+from evenhand.verdicts.meeting import Meeting
 from evenhand.verdicts.order import natural
 from evenhand.verdicts.raters import find_raters
-from evenhand.verdicts.reading import Reading
+from evenhand.verdicts.reading import Layout, Reading
 from evenhand.verdicts.sides import Side, read_side
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import Spec
 from evenhand.verdicts.values import ValueColumns, value_columns
 
+_UNSAID = "'' AS reference_status, '' AS reference_reason"
 _Places = Mapping[str, Sequence[tuple[Source, str]]]
 
 
 class Slots:
     """Builds one reading."""
 
-    def __init__(self, engine: Engine, spec: Spec, sources: tuple[Source, ...]) -> None:
+    def __init__(self, engine: Engine, spec: Spec, sources: tuple[Source, ...], *, carry: bool = False) -> None:
         self.engine, self.spec, self.sources = engine, spec, sources
+        names = {column.casefold(): column for source in reversed(sources) for column in reversed(source.columns)}
+        self.carry, self.carried = carry, tuple(reversed(names.values())) if carry else ()
         self.notes: list[str] = []
+        self.meeting = ""
         self.source_rows: dict[str, int] = {}
         self.codes = ""
 
@@ -36,7 +42,10 @@ class Slots:
             for rater, judge in enumerate(columns.judges)
         ]
         places = {"judge": _places(source, columns.of_judges), "reference": _places(source, columns.reference)}
-        return self._reading(selects, names, codes or columns.criteria, bool(columns.reference), places)
+        rows = self._view(selects)
+        return self._reading(
+            "paired", rows, rows, rows, names, codes or columns.criteria, bool(columns.reference), places
+        )
 
     def joined(self, judge: Source, reference: Source) -> Reading:
         """Judge rows from one file, reference rows from another."""
@@ -66,7 +75,8 @@ class Slots:
             )
         labelled = self._melt(right, 0, theirs.criteria, {"reference": theirs.judges[0]}, codes)
         places = {"judge": _places(judge, mine.of_judges), "reference": _places(reference, theirs.of_judges)}
-        return self._reading([self._join(judged, labelled, left, right)], names, codes, True, places)
+        met = self._join(judged, labelled, left, right)
+        return self._reading("joined", *met, names, codes, True, places)
 
     def rated(self, source: Source) -> Reading:
         """One row a rater's verdict; the reference is one of the raters, a column beside the verdict, or nowhere."""
@@ -81,14 +91,20 @@ class Slots:
         codes = self._criterion_codes([side])
         values = {"judge": [spec.verdict], "reference": labels}
         places = {"judge": _places(source, values["judge"]), "reference": _places(source, labels or values["judge"])}
+        self._count_others(side, rater, [*judges, *([reference] if reference is not None else [])])
         if reference is None:
-            select = self._of_raters(side, judges, values, codes)
+            rows = self._view([self._of_raters(side, judges, values, codes)])
+            layout: Layout = "paired"
+            relations = (rows, rows, rows)
         else:
             judged = self._of_raters(side, judges, {"judge": [spec.verdict]}, codes)
             labelled = self._of_raters(side, [reference], {"reference": [spec.verdict]}, codes)
-            select = self._join(judged, labelled, side, side)
+            layout = "rated"
+            relations = self._join(judged, labelled, side, side)
             self.spec = spec.model_copy(update={"reference": reference})
-        return self._reading([select], tuple(judges), codes or ("",), bool(labels or reference is not None), places)
+        return self._reading(
+            layout, *relations, tuple(judges), codes or ("",), bool(labels or reference is not None), places
+        )
 
     # --- parts ---
 
@@ -103,9 +119,21 @@ class Slots:
         return found
 
     def _side(self, source: Source, response: Sequence[str], used: Sequence[str], rater: str | None = None) -> Side:
-        side = read_side(self.engine, self.spec, source, response, used, self.sources, rater)
+        check_decimals(self.engine, self.spec, source, list(dict.fromkeys(used)))
+        side = read_side(self.engine, self.spec, source, response, used, self.sources, rater, self.carried)
         self.source_rows |= side.counts
+        self.notes += side.notes
         return side
+
+    def _count_others(self, side: Side, rater: str, read: Sequence[str]) -> None:
+        """Rows of raters who are neither judge nor reference: humans beside a gold standard."""
+        text = side.source.column(rater, "--rater")
+        known = self.engine.table("raters", {"name": "VARCHAR"}, [(name,) for name in read])
+        rows = f"SELECT {text} AS name FROM {side.source.relation}{side.where}"
+        (others,) = self.engine.one(f"SELECT count(*) FROM ({rows}) ANTI JOIN {known} USING (name)")
+        if others:
+            self.source_rows["rows of raters who are neither judge nor reference, left out"] = others
+            self.notes.append(f"{others:,} rows are of raters who are neither judge nor reference and are left out")
 
     def _criterion_codes(self, sides: Sequence[Side]) -> tuple[str, ...]:
         """Criterion names of a criterion column, over all sides; empty where criteria are columns or there is one."""
@@ -145,8 +173,12 @@ class Slots:
     ) -> str:
         """One SELECT of a slot a row: keys, rater, criterion code, status and the values' texts."""
         columns = {"rater": "NULL::INTEGER" if rater is None else str(rater)}
+        if self.carry:
+            values = {**values, **{f"{name}_raw": listed for name, listed in values.items() if name != "name"}}
         for name, listed in values.items():
             texts = [side.source.column(column, "the mapping") for column in listed]
+            if name in ("judge", "reference"):
+                texts = [label_text(text, self.spec) for text in texts]
             columns[name] = (
                 "NULL::VARCHAR" if not texts else texts[0] if len(criteria) == 1 else f"unnest([{', '.join(texts)}])"
             )
@@ -161,74 +193,84 @@ class Slots:
             f"JOIN {self.codes} c ON c.name = t.criterion_name"
         )
 
-    def _join(self, judged: str, labelled: str, left: Side, right: Side) -> str:
-        """Judge slots with the reference text that meets them on response and criterion."""
+    def _join(self, judged: str, labelled: str, left: Side, right: Side) -> tuple[str, str, str]:
+        """Judge slots with the reference text that meets them on response and criterion; and both sides by themselves."""
         mine, theirs = self.engine.name("judged"), self.engine.name("labelled")
         self.engine.run(f"CREATE TEMP TABLE {mine} AS {judged}")
         self.engine.run(f"CREATE TEMP TABLE {theirs} AS {labelled}")
         on = "j.response = r.response AND j.criterion = r.criterion"
+        if left.source is right.source and self._has_reference_by_condition(theirs):
+            on += " AND j.condition = r.condition"
         alone, met = self.engine.one(
             f"SELECT count(*) FILTER (r.response IS NULL), count(r.response) FROM {mine} j LEFT JOIN {theirs} r ON {on}"
         )
         (idle,) = self.engine.one(f"SELECT count(*) FROM {theirs} r ANTI JOIN {mine} j ON {on}")
+        meeting = Meeting(self.engine, mine, theirs)
         if not met:
-            raise JoinError(self._no_match(mine, theirs, left, right))
+            raise JoinError(meeting.never(*self._names(left, right)))
         self.source_rows |= {
             "judge verdicts that meet a reference row": met,
             "judge verdicts without a reference row": alone,
             "reference rows that meet no judge verdict, left out": idle,
         }
         if idle or alone:
-            examples = self._unmet(mine, theirs, on) if alone else self._unmet(theirs, mine, on)
-            self.notes.append(
-                f"of {met + alone:,} judge verdicts {alone:,} meet no reference row; {idle:,} reference rows meet no "
-                f"judge verdict (responses such as {examples})"
-            )
+            self.meeting = meeting.partly(met, alone, idle)
+            self.notes.append(self.meeting)
         cluster = "coalesce(j.cluster, r.cluster)" if self.spec.cluster else "NULL::VARCHAR"
-        return f"SELECT j.* EXCLUDE (cluster), {cluster} AS cluster, r.reference FROM {mine} j LEFT JOIN {theirs} r ON {on}"
-
-    def _unmet(self, mine: str, theirs: str, on: str) -> str:
-        found = self.engine.rows(
-            f"SELECT DISTINCT j.response FROM {mine} j ANTI JOIN {theirs} r ON {on} ORDER BY 1 LIMIT 3"
+        said = "r.status AS reference_status, r.reason AS reference_reason" if left.source is right.source else _UNSAID
+        name = self.engine.name("slots")
+        self.engine.run(
+            f"CREATE TEMP VIEW {name} AS SELECT j.rater, j.response, {cluster} AS cluster, j.criterion, j.condition, j.judge, "
+            f"j.status, j.reason, r.reference, {said} FROM {mine} j LEFT JOIN {theirs} r ON {on}"
         )
-        return quoted(str(name) for (name,) in found)
+        return name, mine, theirs
 
-    def _no_match(self, mine: str, theirs: str, left: Side, right: Side) -> str:
-        shown = [
-            quoted(str(name) for (name,) in self.engine.rows(f"SELECT DISTINCT response FROM {one} ORDER BY 1 LIMIT 5"))
-            for one in (mine, theirs)
-        ]
+    def _has_reference_by_condition(self, theirs: str) -> bool:
+        """Whether the reference labels a response anew under each condition."""
+        if not self.spec.facets:
+            return False
+        doubled, torn = self.engine.one(
+            "SELECT count(*) FILTER (n > 1), count(*) FILTER (n <> kinds) FROM (SELECT count(*) AS n, "
+            f"count(DISTINCT condition) AS kinds FROM {theirs} GROUP BY response, criterion)"
+        )
+        return bool(doubled and not torn)
+
+    def _names(self, left: Side, right: Side) -> tuple[str, str]:
         same = left.source is right.source
-        names = ("the judge's rows", "the reference's") if same else (left.source.name, right.source.name)
-        return (
-            f"no response of the judge is in the reference: {printable(names[0])} has {shown[0]}, "
-            f"{printable(names[1])} has {shown[1]}. Ids are compared as text, so 7, 007 and 7.0 differ: give both "
-            "the same ids, or name the columns with --response"
-        )
+        return ("the judge's rows", "the reference's") if same else (left.source.name, right.source.name)
+
+    def _view(self, selects: Sequence[str]) -> str:
+        name = self.engine.name("slots")
+        union = " UNION ALL ".join(f"SELECT *, {_UNSAID} FROM ({select})" for select in selects)
+        self.engine.run(f"CREATE TEMP VIEW {name} AS {union}")
+        return name
 
     def _reading(
         self,
-        selects: Sequence[str],
+        layout: Layout,
+        relation: str,
+        judged: str,
+        labelled: str,
         raters: tuple[str, ...],
         criteria: tuple[str, ...],
         has_reference: bool,
         places: _Places,
     ) -> Reading:
-        name = self.engine.name("slots")
-        columns = "rater, response, cluster, criterion, condition, judge, status, reference"
-        union = " UNION ALL ".join(f"SELECT {columns} FROM ({select})" for select in selects)
-        self.engine.run(f"CREATE TEMP VIEW {name} AS {union}")
         return Reading(
             engine=self.engine,
             spec=self.spec,
             sources=self.sources,
-            relation=name,
+            relation=relation,
+            layout=layout,
+            judged=judged,
+            labelled=labelled,
             raters=raters,
             criteria=criteria,
             has_reference=has_reference,
             roles=_roles(self.spec),
             source_rows=self.source_rows,
-            notes=tuple(self.notes),
+            notes=tuple(dict.fromkeys(self.notes)),
+            meeting=self.meeting,
             places={side: tuple(pairs) for side, pairs in places.items()},
         )
 

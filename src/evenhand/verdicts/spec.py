@@ -11,6 +11,7 @@ from evenhand.errors import RequestError, SourceError, did_you_mean, printable
 
 ScaleKind = Literal["binary", "ordinal", "continuous", "nominal", "pairwise"]
 Blank = Literal["missing", "unparsed", "abstained"]
+Clean = Literal["trim", "case", "zero-width"]
 IntervalMethod = Literal[
     "default",
     "percentile",
@@ -46,6 +47,7 @@ class Spec(BaseModel):
     reference: str | None = None
     judge: tuple[str, ...] = ()
     status: str | None = None
+    reason: str | None = None
     model: str | None = None
     setting: str | None = None
     phrasing: str | None = None
@@ -57,6 +59,8 @@ class Spec(BaseModel):
 
     scale: ScaleKind | None = None
     levels: tuple[str, ...] = ()
+    range: tuple[FiniteFloat, FiniteFloat] | None = None
+    clean: tuple[Clean, ...] = ()
     positive: str | None = None
     abstain: tuple[str, ...] = ()
     tie: tuple[str, ...] = ()
@@ -65,18 +69,28 @@ class Spec(BaseModel):
     criteria: Literal["shared", "per-cluster"] = "shared"
     cut: tuple[FiniteFloat, ...] = ()
 
-    format: Literal["csv", "jsonl", "json", "parquet", "arrow"] | None = None
+    format: str | None = None
     encoding: str | None = None
+    sheet: str | None = None
+    decimal: Literal[",", "."] | None = None
+    fractions: bool = False
 
     interval: IntervalMethod = "default"
     resamples: int = Field(default=2_000, ge=100, le=1_000_000)
     seed: int = Field(default=0, ge=0)
     confidence_level: float = Field(default=0.95, gt=0.5, lt=1)
 
-    @field_validator("response", "judge", "levels", "abstain", "tie", "na", "text", "cut", mode="before")
+    @field_validator("response", "judge", "levels", "clean", "abstain", "tie", "na", "text", "cut", mode="before")
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str | int | float) else value
+
+    @field_validator("range")
+    @classmethod
+    def _low_before_high(cls, value: tuple[float, float] | None) -> tuple[float, float] | None:
+        if value is not None and not value[0] < value[1]:
+            raise ValueError("the lowest mark comes first: --range LO,HI")
+        return value
 
     @property
     def facets(self) -> tuple[str, ...]:

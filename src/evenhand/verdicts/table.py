@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from evenhand.errors import KeyClashError, ScaleError, printable, quoted
 from evenhand.stats.resampling import MAX_UNITS, random_groups
 from evenhand.verdicts.engine import Engine
+from evenhand.verdicts.label_texts import canonical, is_number
+from evenhand.verdicts.mark_labels import MOST_MARKS
 from evenhand.verdicts.order import natural
 from evenhand.verdicts.reading import Reading, rows_with
-from evenhand.verdicts.scale import STATUS_WORDS, STATUSES, Scale, read_scale
+from evenhand.verdicts.scale import Scale, read_scale
+from evenhand.verdicts.sides import response_key
+from evenhand.verdicts.statuses import check_statuses, reason, status_code
 
 MOST_TEXTS = 5_000
 """Distinct texts of one side beyond which it is no column of labels."""
@@ -41,8 +45,9 @@ class VerdictTable:
     """Coded verdict slots in the engine.
 
     Attributes:
-        relation: view of (rater, response, condition, cluster_id, cluster, unit, criterion, judge, reference), all but
-            the ids and the condition integers; judge and reference are codes of ``scale``.
+        relation: view of (rater, response, condition, cluster_id, cluster, unit, criterion, judge, reference,
+            judge_reason, reference_reason), all but the ids, the condition and the reasons integers; judge and reference
+            are codes of ``scale``.
         rated: table of one row a (rater, response, condition): unit, cluster, n and how many of them are n_judged,
             n_referred and n_paired, and for each word of criteria the masks present, and on binary scales judged,
             judge, referred, reference.
@@ -66,14 +71,18 @@ class VerdictTable:
         return -(-len(self.reading.criteria) // WORD)
 
 
-def build_table(reading: Reading) -> VerdictTable:
+def build_table(reading: Reading, scale: Scale | None = None) -> VerdictTable:
     """Code the texts, number the clusters, and check the key.
+
+    Args:
+        reading: the slots.
+        scale: of their texts; found out when None.
 
     Raises:
         ScaleError: labels outside the scale, or a column that holds no labels.
         KeyClashError: a slot filled twice, a response in two clusters, or one without a cluster.
     """
-    scale = _scale(reading)
+    scale = scale or find_scale(reading)
     units, numbers = _number_clusters(reading)
     relation = _coded(reading, scale, numbers)
     rated = _rated(reading, scale, relation)
@@ -83,19 +92,41 @@ def build_table(reading: Reading) -> VerdictTable:
     return table
 
 
-def _scale(reading: Reading) -> Scale:
+def find_scale(reading: Reading) -> Scale:
+    """The scale that is declared or that the texts show.
+
+    Raises:
+        ScaleError: labels outside the scale, or a column that holds no labels.
+    """
     counts = {}
     for side in ("judge", "reference") if reading.has_reference else ("judge",):
-        found = reading.engine.rows(
-            f"SELECT {side}, count(*) FROM {reading.relation} WHERE {side} IS NOT NULL "
-            f"GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {MOST_TEXTS + 1}"
-        )
-        if len(found) > MOST_TEXTS:
+        found = count_texts(reading, side, MOST_TEXTS)
+        if len(found) > MOST_TEXTS and sum(is_number(canonical(text)) for text in found) > MOST_TEXTS // 2:
+            found = count_texts(reading, side, MOST_MARKS)
+        elif len(found) > MOST_TEXTS:
             raise ScaleError(
                 f"the {side}'s column holds more than {MOST_TEXTS:,} different texts: it is no column of labels"
             )
-        counts[side] = {str(text): int(count) for text, count in found}
-    return read_scale(reading.spec, counts["judge"], counts.get("reference", {}), reading.where)
+        if len(found) > MOST_MARKS:
+            raise ScaleError(
+                f"the {side}'s column holds more than {MOST_MARKS:,} different marks: round them in the file"
+            )
+        counts[side] = found
+
+    def has_ties() -> bool:
+        test = "lower(trim(status)) IN ('tied', 'tie')"
+        return bool(reading.engine.rows(f"SELECT 1 FROM {reading.relation} WHERE {test} LIMIT 1"))
+
+    return read_scale(reading.spec, counts["judge"], counts.get("reference", {}), reading.where, has_ties)
+
+
+def count_texts(reading: Reading, side: str, most: int) -> dict[str, int]:
+    """How often each text of a side occurs, the commonest first, up to one more than the most."""
+    found = reading.engine.rows(
+        f"SELECT {side}, count(*) FROM {reading.relation} WHERE {side} IS NOT NULL "
+        f"GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {most + 1}"
+    )
+    return {str(text): int(count) for text, count in found}
 
 
 def _number_clusters(reading: Reading) -> tuple[Units, str]:
@@ -129,37 +160,27 @@ def _number_clusters(reading: Reading) -> tuple[Units, str]:
 
 def _coded(reading: Reading, scale: Scale, numbers: str) -> str:
     engine, name = reading.engine, reading.engine.name("coded")
-    judge = engine.table("labels", {"text": "VARCHAR", "code": "TINYINT"}, scale.judge_codes.items())
-    reference = engine.table("labels", {"text": "VARCHAR", "code": "TINYINT"}, scale.reference_codes.items())
+    code = "TINYINT" if len(scale.all_levels) < 128 else "INTEGER"
+    judge = engine.table("labels", {"text": "VARCHAR", "code": code}, scale.judge_codes.items())
+    reference = engine.table("labels", {"text": "VARCHAR", "code": code}, scale.reference_codes.items())
     missing = scale.status("missing")
-    coded = f"coalesce(j.code, {missing})::TINYINT"
+    codes = {side: f"coalesce({side[0]}.code, {missing})::{code}" for side in ("judge", "reference")}
+    statuses = {"judge": "s.status", "reference": "s.reference_status"}
     if reading.spec.status:
-        words = {status: status for status in STATUSES} | STATUS_WORDS
-        cases = " ".join(f"WHEN '{word}' THEN {scale.status(status)}" for word, status in words.items() if status)
-        coded = f"CASE lower(trim(s.status)) {cases} ELSE {coded} END::TINYINT"
-        _check_statuses(reading)
+        codes = {side: f"{status_code(scale, statuses[side], codes[side])}::{code}" for side in codes}
+        check_statuses(reading)
+    reasons = ", ".join(
+        f"{reason(scale, codes[side], f's.{side}', status, status.replace('status', 'reason'))} AS {side}_reason"
+        for side, status in statuses.items()
+    )
     key = "s.cluster" if reading.spec.cluster else "s.response"
     engine.run(
         f"CREATE TEMP VIEW {name} AS SELECT s.rater, s.response, s.condition, c.name AS cluster_id, c.cluster, c.unit, s.criterion, "
-        f"{coded} AS judge, coalesce(r.code, {missing})::TINYINT AS reference "
+        f"{codes['judge']} AS judge, {codes['reference']} AS reference, {reasons} "
         f"FROM {reading.relation} s JOIN {numbers} c ON c.name = {key} "
         f"LEFT JOIN {judge} j ON j.text = s.judge LEFT JOIN {reference} r ON r.text = s.reference"
     )
     return name
-
-
-def _check_statuses(reading: Reading) -> None:
-    known = ("scored", *STATUSES)
-    listed = ", ".join(f"'{status}'" for status in ("", *known, *STATUS_WORDS))
-    found = reading.engine.rows(
-        f"SELECT status, count(*) FROM {reading.relation} WHERE lower(trim(status)) NOT IN ({listed}) GROUP BY 1 ORDER BY 1 LIMIT 6"
-    )
-    if found:
-        said = ", ".join(f'"{printable(str(status))}" ({count:,})' for status, count in found)
-        raise ScaleError(
-            f'column "{printable(reading.spec.status or "")}": unknown status {said}; write one of {", ".join(known)}, '
-            "or name another column with --status"
-        )
 
 
 def _rated(reading: Reading, scale: Scale, relation: str) -> str:
@@ -224,6 +245,7 @@ def _doubled(table: VerdictTable) -> str:
     return (
         f"one verdict slot is filled more than once: {'; '.join(parts)}{more}. Take the repeats out, or name what tells "
         f"them apart ({_telling_apart(reading, clashes[0][0])})"
+        + (f". Moreover, {reading.meeting}" if reading.meeting else "")
     )
 
 
@@ -240,7 +262,7 @@ def _telling_apart(reading: Reading, response: str) -> str:
         others = [name for name in source.columns if name not in used and column in source.columns]
         if others:
             counts = ", ".join(f"count(DISTINCT {source.column(name, 'the message')})" for name in others)
-            test = f"nfc_normalize({source.column(column, '--response')}) = ?"
+            test = f"{response_key(source, [column], reading.spec)} = ?"
             found = reading.engine.one(f"SELECT {counts} FROM {source.relation} WHERE {test}", [response])
             differing |= {name: None for name, count in zip(others, found, strict=True) if count > 1}
     said = f"columns that differ there: {quoted(differing, 6)}; " if differing else ""
@@ -256,7 +278,7 @@ def _rows_of(reading: Reading, response: str) -> str:
     found = []
     for source in reading.sources:
         if column in source.columns:
-            test = f"nfc_normalize({source.column(column, '--response')}) = ?"
+            test = f"{response_key(source, [column], reading.spec)} = ?"
             found.append(rows_with(reading.engine, source, test, [response]))
     said = "; ".join(filter(None, found))
     return f" ({said})" if said else ""

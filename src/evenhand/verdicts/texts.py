@@ -61,7 +61,7 @@ def _by_response(reading: Reading, columns: Sequence[str], wanted: Sequence[str]
     texts: dict[str, str] = {}
     for column in columns:
         source = _source_of(reading, column)
-        key = response_key(source, reading.spec.response)
+        key = response_key(source, reading.spec.response, reading.spec)
         ids = reading.engine.table("wanted", {"id": "VARCHAR"}, [[one] for one in sorted(set(wanted))])
         found = reading.engine.rows(
             f"SELECT k.id, left(min(k.text), {LONGEST}) FROM (SELECT {key} AS id, {source.column(column, '--text')} AS text "
