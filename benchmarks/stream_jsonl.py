@@ -54,9 +54,14 @@ def main() -> int:
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - started
     peak = usage.ru_maxrss / 1024
-    print(f"{rows:,} rows, {given.megabytes:,.0f} MB of JSON lines: {seconds:.1f} s, peak {peak:.0f} MB (at most {given.most:g})")
-    return status or peak > given.most
+    if status:
+        print("the audit failed")
+        return 1
+    print(
+        f"{rows:,} rows, {given.megabytes:,.0f} MB of JSON lines: {seconds:.1f} s, peak {peak:.0f} MB (at most {given.most:g})"
+    )
+    return int(peak > given.most)
 
 
 if __name__ == "__main__":
-    sys.exit(bool(main()))
+    sys.exit(main())

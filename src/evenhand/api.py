@@ -14,7 +14,7 @@ from evenhand.auditing import Progress, Session, check_sources, run_audit
 from evenhand.errors import RequestError, UnmetRequirementError, printable
 from evenhand.importers.frames import as_frame
 from evenhand.output import check_file, check_place, write_text
-from evenhand.report.render import to_frame, to_html, to_markdown
+from evenhand.report.render import REPORT_MARK, to_frame, to_html, to_markdown
 from evenhand.report.terminal import summary
 from evenhand.results import Audit, Estimate
 from evenhand.saving import save
@@ -131,7 +131,7 @@ _REPORTS = {".html": to_html, ".htm": to_html, ".md": to_markdown}
 
 def _is_report(path: Path) -> bool:
     with path.open("rb") as stream:
-        return b"evenhand" in stream.read().lower()
+        return REPORT_MARK.encode() in stream.read(4_096)
 
 
 def audit(

@@ -10,7 +10,7 @@ from evenhand.audits import accounting, lines, tables
 from evenhand.audits.checklist import checklist
 from evenhand.audits.evidence import Evidence, IntervalPlan
 from evenhand.audits.registry import all_estimates, estimates_of_raters
-from evenhand.errors import RequestError, quoted
+from evenhand.errors import RequestError, printable, quoted
 from evenhand.importers.files import read_file
 from evenhand.importers.frames import as_frame, read_frame
 from evenhand.importers.opening import Opened, open_files
@@ -25,12 +25,15 @@ from evenhand.tally.rows import fetch_rows
 from evenhand.tally.support import tally_support
 from evenhand.verdicts.engine import Engine
 from evenhand.verdicts.reading import Reading, read_slots
+from evenhand.verdicts.scale import Scale
 from evenhand.verdicts.sources import Source
-from evenhand.verdicts.spec import Spec
+from evenhand.verdicts.spec import FACETS, Spec
 from evenhand.verdicts.statuses import reasoned_exclusions
 from evenhand.verdicts.table import VerdictTable, build_table
 from evenhand.verdicts.texts import fetch_texts
 
+RARE_SHARE = 0.01
+"""A label used in a smaller share of verdicts is named."""
 MOST_TEXTS_A_LINE = 8
 """Responses shown under one of the worst lines."""
 RESERVED = ("judge", "reference", "raters", "human")
@@ -46,6 +49,11 @@ class Session:
     table: VerdictTable
     audit: Audit
     evidence: tuple[Evidence, ...]
+
+    def saved_spec(self) -> Spec:
+        """The mapping as it was read, to be replayed; a binary scale that was inferred is declared in it."""
+        inferred = self.spec.scale is None and not self.spec.levels and self.table.scale.kind == "binary"
+        return self.spec.model_copy(update={"scale": "binary"}) if inferred else self.spec
 
 
 def open_sources(engine: Engine, given: Sequence[object], spec: Spec) -> Opened:
@@ -93,6 +101,7 @@ def run_audit(
     reading = read(engine, given, spec, labels)
     say("coding verdicts")
     table = build_table(reading)
+    _check_cuts(table)
     plan = IntervalPlan(spec.interval, spec.resamples, spec.seed, spec.confidence_level)
     evidence: list[Evidence] = []
     estimates: list[Estimate] = []
@@ -113,6 +122,16 @@ def run_audit(
         estimates += list(estimates_of_raters(evidence[0], ratings))
     audit = _assemble(table, evidence, estimates, found)
     return Session(reading.spec, reading, table, audit, tuple(evidence))
+
+
+def _check_cuts(table: VerdictTable) -> None:
+    """A cut that no response can miss, or none can reach, would pass any gate."""
+    most = len(table.reading.criteria)
+    absurd = [cut for cut in table.reading.spec.cut if not 0 < cut <= most]
+    if absurd and table.scale.kind == "binary":
+        raise RequestError(
+            f"--cut {absurd[0]:g}: a response meets 0 to {most} criteria; name a cut above 0 and up to {most}"
+        )
 
 
 def gather_evidence(table: VerdictTable, rater: int, plan: IntervalPlan) -> Evidence:
@@ -230,10 +249,11 @@ def _assemble(
             positive=scale.positive,
             scale_reading=scale.reading,
             abstention_mode="exclude",
-            tie_handling="ties are not labels" if spec.tie else "none declared",
+            tie_handling=_tie_handling(scale, spec),
             criteria=spec.criteria,
             cluster_unit=spec.cluster or "response",
             n_units=len(table.units.names),
+            conditions=conditions(reading),
             cuts=spec.cut,
             interval_method=spec.interval,
             resamples=spec.resamples,
@@ -253,6 +273,12 @@ def _assemble(
     )
 
 
+def _tie_handling(scale: Scale, spec: Spec) -> str:
+    if scale.tie is not None:
+        return "half a win in win_rate; a class of its own in win_rate[ties=class] and in agreement; left out in [ties=excluded]"
+    return "ties are not labels" if spec.tie else "none declared"
+
+
 def _warnings(reading: Reading, table: VerdictTable, evidence: Sequence[Evidence]) -> Iterator[str]:
     yield from reading.notes
     said = set()
@@ -261,14 +287,44 @@ def _warnings(reading: Reading, table: VerdictTable, evidence: Sequence[Evidence
             if words not in said:
                 said.add(words)
                 yield words
-    conditions = _n_conditions(table)
-    if conditions > 1:
+    yield from _rare_labels(reading, table, evidence)
+    n_conditions = _n_conditions(table)
+    if n_conditions > 1:
         yield (
-            f"{conditions} conditions ({', '.join(reading.spec.facets)}) are pooled: each response counts once a condition, "
+            f"{n_conditions} conditions ({', '.join(reading.spec.facets)}) are pooled: each response counts once a condition, "
             "and nothing here says how far verdicts depend on the condition"
         )
     if table.units.grouped:
         yield f"{table.units.n_clusters:,} clusters are resampled as {len(table.units.names):,} random groups of clusters (seed {reading.spec.seed})"
+
+
+def _rare_labels(reading: Reading, table: VerdictTable, evidence: Sequence[Evidence]) -> Iterator[str]:
+    """Labels that an inferred scale holds but hardly any verdict uses: a misspelling is one of these."""
+    spec, scale = reading.spec, table.scale
+    if spec.scale or spec.levels or scale.kind != "nominal" or scale.size < 3:
+        return
+    for code, label in enumerate(scale.levels):
+        cells = [one.cells for one in evidence]
+        used = sum(int(one.count[(one.judge == code) | (one.reference == code)].sum()) for one in cells)
+        if used < RARE_SHARE * sum(int(one.count.sum()) for one in cells):
+            side = "judge" if any((one.judge == code).any() for one in cells) else "reference"
+            place = reading.where(side, label)
+            yield (
+                f'the label "{printable(label)}" occurs in {used:,} verdict(s) only ({place}): if it is a misspelling, mend it; '
+                "declare --scale or --levels to have such labels refused"
+            )
+
+
+def conditions(reading: Reading) -> dict[str, int]:
+    """How many values each facet takes, blanks left out."""
+    found = {}
+    for facet in FACETS:
+        column = getattr(reading.spec, facet)
+        source = next((one for one in reading.sources if column in one.columns), None)
+        if source is not None:
+            counted = f"count(DISTINCT nullif({source.column(column, facet)}, ''))"
+            found[facet] = int(reading.engine.one(f"SELECT {counted} FROM {source.relation}")[0])
+    return found
 
 
 def _n_conditions(table: VerdictTable) -> int:

@@ -123,6 +123,7 @@ class Declarations(_Saved):
     criteria: Literal["shared", "per-cluster"]
     cluster_unit: str
     n_units: int = Field(description="resampling units: the clusters, or random groups of them")
+    conditions: dict[str, int] = Field(description="facet → how many values it takes in these data")
     cuts: tuple[Number, ...]
     interval_method: str
     resamples: int

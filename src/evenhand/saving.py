@@ -40,7 +40,7 @@ def save(session: Session, out: Path, facts: Mapping[str, object], sources: Sequ
             session.table.engine.connection.sql(_disagreements(session)).write_parquet(
                 str(draft / "disagreements.parquet")
             )
-        (draft / "spec.toml").write_text(session.spec.to_toml(), encoding="utf-8")
+        (draft / "spec.toml").write_text(session.saved_spec().to_toml(), encoding="utf-8")
         write_run(draft, facts)
 
 

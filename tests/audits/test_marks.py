@@ -172,3 +172,19 @@ def test_marks_without_a_reference():
     found = evenhand.audit(frame().drop("reference"), cluster="cluster", scale="continuous")
     assert found["mean_total/judge"].estimate == pytest.approx(JUDGE.mean(), rel=1e-12)
     assert not found.audit.of("bias", "judge")
+
+
+def test_no_pair_of_marks_is_undefined_throughout():
+    data = frame().with_columns(judge=pl.lit(""))
+    found = evenhand.audit(data, cluster="cluster", scale="continuous", range=(0, 10))
+    for one in found.audit:
+        if one.statistic in ("bias", "mae", "pearson_r", "kendall_tau", "quadratic_weighted_kappa", "exact_agreement"):
+            assert (one.status, one.estimate) == ("undefined", None), one.id
+
+
+def test_equal_marks_have_no_error_and_a_bound():
+    found = evenhand.audit(frame(REFERENCE), cluster="cluster", scale="continuous", range=(0, 10))
+    assert (found["mae/judge"].estimate, found["bias/judge"].estimate) == (0, 0)
+    assert found["lin_ccc/judge"].estimate == 1
+    assert found["exact_agreement/judge"].estimate == 1
+    assert 0 < found["exact_agreement/judge"].ci_low < 1

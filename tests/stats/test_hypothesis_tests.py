@@ -234,3 +234,14 @@ def test_repeated_rows_are_counted_not_copied(values) -> None:
     rows, times = np.unique(values, axis=0, return_counts=True)
     few = of.cochran_sums(rows, np.zeros(len(rows), dtype=int), 1, times)
     np.testing.assert_array_equal(few, of.cochran_sums(values, np.zeros(len(values), dtype=int), 1))
+
+
+@pytest.mark.parametrize("table", [[[4, 5], [10, 1]], [[3, 1], [1, 3]], [[0, 7], [6, 0]], [[100, 120], [90, 140]]])
+def test_fisher_exact_is_scipys(table):
+    assert of.fisher_exact(np.array(table, dtype=float)) == pytest.approx(stats.fisher_exact(table).pvalue, rel=1e-9)
+
+
+def test_fisher_exact_needs_both_margins():
+    """The first is case MIS-03 of the shared case list, by hand."""
+    assert of.fisher_exact(np.array([[4.0, 5.0], [10.0, 1.0]])) == pytest.approx(0.049845, abs=5e-7)
+    assert of.fisher_exact(np.array([[3.0, 4.0], [0.0, 0.0]])) is None

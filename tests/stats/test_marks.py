@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats  # noqa: TID251
 
-from evenhand.stats import agreement, weighted_agreement
+from evenhand.stats import agreement, ensembles, weighted_agreement
 from evenhand.stats import marks as of
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
@@ -341,3 +341,16 @@ def test_repeated_pairs_are_counted_not_copied(drawn) -> None:
     human = np.column_stack([t, m]).astype(float)
     whole = of.prmse_sums(human, t + 1.0, *one(len(t)))
     np.testing.assert_allclose(of.prmse_sums(rows.astype(float), few[0] + 1.0, *one(len(rows)), times), whole)
+
+
+@given(
+    hnp.arrays(np.int64, st.tuples(st.integers(1, 12), st.integers(2, 4)), elements=st.integers(-1, 5)),
+    st.sampled_from([1.0, 0.1, 25.0]),
+)
+def test_interval_alpha_is_that_of_coincidences(labels, unit):
+    marks = np.where(labels < 0, np.nan, labels * unit)
+    sums = of.interval_alpha_sums(marks, *one(len(labels)))[0]
+    counts = ensembles.profiles(labels, 6)
+    coincidences = ensembles.coincidence_sums(counts, *one(len(labels)))[0]
+    expected = ensembles.krippendorff_alpha(coincidences, "interval", np.arange(6) * unit)
+    np.testing.assert_allclose(of.interval_alpha(sums), expected, atol=1e-9)

@@ -146,6 +146,12 @@ def test_marks_outside_the_range_are_unparsed_and_listed():
     assert found.shown_levels == ("1", "5")
 
 
+def test_a_number_that_is_no_mark_is_unparsed():
+    found = scale(["1", "4.5", "1e300"], scale="continuous")
+    assert meanings(found, ["1e300"]) == ["unparsed"]
+    assert '"1e+300" (1)' in found.reading
+
+
 def test_a_range_of_few_whole_marks_is_ordinal():
     found = scale(["1", "4", "7"], range=(0, 5))
     assert (found.kind, found.levels) == ("ordinal", ("0", "1", "2", "3", "4", "5"))

@@ -4,18 +4,20 @@ The pooled (micro) level is in ``agreement``. A level is an estimand: a mean ove
 weight of a common one, a response-level decision hides where its criteria cancel.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.audits.agreement import diagonal
 from evenhand.audits.evidence import Evidence
 from evenhand.audits.statistic import Statistic, assess
 from evenhand.ids import Param
 from evenhand.results import Estimate
 from evenhand.stats import agreement as of
 from evenhand.stats.arrays import Array, Measure, binned, ratio
+from evenhand.stats.intervals import FEW_CLUSTERS_WITH_EVENT
 from evenhand.stats.scales import ATANH, LOG_ONE_MINUS, LOGIT, Scale
 
 ORDER = 55
@@ -29,6 +31,15 @@ class _Level:
     measure: Measure
     scale: Scale
     words: str
+    events: Callable[[Array], Array] | None = None
+
+
+def _accepts(tables: Array) -> Array:
+    return np.stack([tables[..., 0, 1], tables[..., 0, 0]], axis=-1)
+
+
+def _rejects(tables: Array) -> Array:
+    return np.stack([tables[..., 1, 0], tables[..., 1, 1]], axis=-1)
 
 
 def _share(events: tuple[tuple[int, int], ...], others: tuple[tuple[int, int], ...]) -> Measure:
@@ -42,9 +53,11 @@ def _share(events: tuple[tuple[int, int], ...], others: tuple[tuple[int, int], .
 _STATISTICS = (
     _Level("cohen_kappa", of.cohen_kappa, LOG_ONE_MINUS, "Cohen's kappa of {judge} with the reference"),
     _Level("phi", of.phi, ATANH, "phi of {judge} with the reference"),
-    _Level("observed_agreement", of.observed_agreement, LOGIT, "share of agreement of {judge} with the reference"),
-    _Level("false_accept_rate", _share(((0, 1),), ((0, 0),)), LOGIT, "false accept rate of {judge}"),
-    _Level("false_reject_rate", _share(((1, 0),), ((1, 1),)), LOGIT, "false reject rate of {judge}"),
+    _Level(
+        "observed_agreement", of.observed_agreement, LOGIT, "share of agreement of {judge} with the reference", diagonal
+    ),
+    _Level("false_accept_rate", _share(((0, 1),), ((0, 0),)), LOGIT, "false accept rate of {judge}", _accepts),
+    _Level("false_reject_rate", _share(((1, 0),), ((1, 1),)), LOGIT, "false reject rate of {judge}", _rejects),
 )
 
 
@@ -53,8 +66,31 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
     if not evidence.is_binary or not evidence.has_reference or len(evidence.criteria) < 2:
         return
     for level in _STATISTICS:
-        yield from _over_lines(evidence, level) if evidence.per_cluster else _over_criteria(evidence, level)
+        over = _over_lines if evidence.per_cluster else _over_criteria
+        for found in over(evidence, level):
+            yield _without_few_events(evidence, level, found)
     yield from _item_level(evidence)
+
+
+def _without_few_events(evidence: Evidence, level: _Level, found: Estimate) -> Estimate:
+    """A mean of rates rests on the same few events as the pooled rate, whose jackknife would be too narrow."""
+    if level.events is None or evidence.plan.method != "default":
+        return found
+    cells = level.events(evidence.cells.paired.tables())
+    fewest = min(np.count_nonzero(cells[:, 0]), np.count_nonzero(cells[:, 1]))
+    if fewest >= FEW_CLUSTERS_WITH_EVENT:
+        return found
+    reason = f"no interval: {fewest} clusters hold an event or a non-event, too few for a mean of rates; the pooled rate has one"
+    return found.model_copy(
+        update={
+            "ci_low": None,
+            "ci_high": None,
+            "interval_method": "none",
+            "interval_scale": None,
+            "interval_df": None,
+            "reason": reason,
+        }
+    )
 
 
 def _over_criteria(evidence: Evidence, level: _Level) -> Iterator[Estimate]:
@@ -92,6 +128,13 @@ def _over_lines(evidence: Evidence, level: _Level) -> Iterator[Estimate]:
     by_line = evidence.cells.paired.tables_by_criterion()
     values = level.measure(by_line)
     defined = np.isfinite(values)
+    lost = np.argwhere(~defined & (by_line.sum(axis=(2, 3)) > 0))
+    named = ", ".join(f"{evidence.cluster_names[u]}.{evidence.criteria[k]}" for u, k in lost[:6])
+    left_out = (
+        f"; undefined on {len(lost)} of the lines ({named}{' and more' if len(lost) > 6 else ''}), left out"
+        if len(lost)
+        else ""
+    )
     sums = np.stack([np.where(defined, values, 0.0).sum(axis=1), defined.sum(axis=1).astype(np.float64)], axis=-1)
     yield assess(
         evidence,
@@ -100,8 +143,7 @@ def _over_lines(evidence: Evidence, level: _Level) -> Iterator[Estimate]:
             lambda cells: ratio(cells[..., 0], cells[..., 1]),
             level.scale,
             "judge",
-            f"mean over {int(defined.sum())} checklist lines, each weighing the same, of the {level.words}; "
-            f"undefined on {int((by_line.sum(axis=(2, 3)) > 0).sum() - defined.sum())} lines, left out",
+            f"mean over {int(defined.sum())} checklist lines, each weighing the same, of the {level.words}{left_out}",
             "line",
             counted=False,
         ),
@@ -131,18 +173,20 @@ def _item_level(evidence: Evidence) -> Iterator[Estimate]:
         code = (patterns.unit * 4 + should * 2 + does)[kept]
         tables = binned(code, patterns.count[kept], (patterns.n_units, 2, 2))
         for level in _STATISTICS[:3]:
+            is_rate = level.name == "observed_agreement"
             yield assess(
                 evidence,
                 Statistic(
                     level.name,
-                    level.measure,
+                    of.share if is_rate else level.measure,
                     level.scale,
                     "judge",
                     f"{level.words}, one decision a response: {words}",
                     "response",
-                    chance=of.cohen_chance if level.name == "cohen_kappa" else None,
+                    is_rate=is_rate,
+                    chance=None if is_rate else of.cohen_chance,
                 ),
-                tables,
+                diagonal(tables) if is_rate else tables,
                 undefined="one side decides all responses alike, or there is none",
                 n_excluded=int(patterns.count.sum() - tables.sum()),
                 n_clusters=evidence.counts.get("complete"),

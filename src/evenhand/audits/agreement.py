@@ -267,6 +267,8 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
         yield _estimate(evidence, one, tables, alternatives=True)
     if evidence.is_binary:
         yield from _bounds(evidence)
+        if evidence.is_sole_judge:
+            yield _reference_rate(evidence)
     if len(evidence.criteria) > 1:
         paired = evidence.cells.paired
         slots = np.bincount(evidence.cells.criterion, weights=evidence.cells.count, minlength=len(evidence.criteria))
@@ -339,6 +341,23 @@ def _reason(evidence: Evidence, one: _Declared, table: Array) -> str:
                 f"{side} uses one label only: {int(margin.sum())} of {int(margin.sum())} are {levels[int(margin.argmax())]}"
             )
     return f"0/0, {_ONE_LABEL}: {'; '.join(said)}" if said else "0/0"
+
+
+def _reference_rate(evidence: Evidence) -> Estimate:
+    """The reference's positive rate over every slot it labels, whether the judge was scored or not."""
+    labels = evidence.cells.levels(len(evidence.scale.all_levels))[:, :2].sum(axis=2)
+    statistic = Statistic(
+        "prevalence", of.share, LOGIT, "bank", "share of the verdicts the reference labels that it calls {positive}", is_rate=True
+    )
+    return assess(
+        evidence,
+        statistic,
+        labels[:, ::-1],
+        undefined="the reference labels no verdict",
+        source=evidence.reference_source,
+        n_excluded=int(evidence.cells.count.sum() - labels.sum()),
+        n_clusters=evidence.counts.get("slots"),
+    )
 
 
 def _bounds(evidence: Evidence) -> Iterator[Estimate]:

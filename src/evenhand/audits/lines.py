@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 
 from evenhand.audits.evidence import Evidence
 from evenhand.audits.statistic import exact
-from evenhand.results import Estimate, Table
+from evenhand.results import Describes, Estimate, Table, Unit
 from evenhand.stats.arrays import Array, Counts, binned
 from evenhand.stats.intervals import Interval, clopper_pearson
 
 N_WORST = 5
+N_DRAWS = 2_000
+MOST_DRAWN = 20_000_000
+"""Lines times draws beyond which chance concentration is not simulated."""
 MOST_LINE_ESTIMATES = 2_000
 """Lines beyond which only those with the most errors become estimates; the table holds them all."""
 _RATES = (
@@ -21,18 +25,28 @@ _RATES = (
 )
 
 
+class _Common(TypedDict):
+    unit: Unit
+    describes: Describes
+    n_used: int
+    n_excluded: int
+    n_clusters: int
+
+
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Counts of every line that has a scored pair, the most errors first, ties in line order.
+    """Counts of every line that has a verdict slot, the most errors first, ties in line order.
 
     Attributes:
         names: (L,) "cluster.criterion", or the criterion.
         keys: (L,) cluster · K + criterion, or the criterion's position.
+        slots: (L,) verdict slots, scored or not.
         tables: (L, 2, 2) reference by judge.
     """
 
     names: tuple[str, ...]
     keys: Counts
+    slots: Array
     tables: Array
 
     def counts(self, what: str) -> Array:
@@ -51,15 +65,17 @@ class Lines:
 
 def gather(evidence: Evidence) -> Lines:
     """The lines of one judge."""
-    cells, k = evidence.line_cells.paired, len(evidence.criteria)
+    cells, k = evidence.line_cells, len(evidence.criteria)
     line: Counts = cells.unit * k + cells.criterion if evidence.per_cluster else cells.criterion
     keys, position = np.unique(line, return_inverse=True)
-    code = (position * 2 + cells.reference) * 2 + cells.judge
-    tables = binned(code, cells.count, (len(keys), 2, 2))
+    slots = binned(position, cells.count, (len(keys),))
+    paired = (cells.judge < 2) & (cells.reference < 2)
+    code = (position[paired] * 2 + cells.reference[paired]) * 2 + cells.judge[paired]
+    tables = binned(code, cells.count[paired], (len(keys), 2, 2))
     errors = tables[:, 0, 1] + tables[:, 1, 0]
     order = np.argsort(-errors, kind="stable")
     names = tuple(_name(evidence, int(keys[at])) for at in order)
-    return Lines(names, keys[order], tables[order])
+    return Lines(names, keys[order], slots[order], tables[order])
 
 
 def _name(evidence: Evidence, key: int) -> str:
@@ -75,45 +91,76 @@ def applies(evidence: Evidence) -> bool:
 
 
 def estimates(evidence: Evidence) -> Iterator[Estimate]:
-    """Concentration of errors, and each line's own rates."""
+    """Concentration of errors beside its expectation under equal lines, and each line's own rates."""
     if not applies(evidence):
         return
     lines = gather(evidence)
-    errors = lines.counts("errors")
-    n_clusters = evidence.counts["clusters_used"]
-    total = int(errors.sum())
-    order_statistic = "no interval: the worst lines are chosen by the same errors that are counted on them"
-    worst = min(N_WORST, len(errors))
+    yield from _concentration(evidence, lines)
+    if evidence.per_cluster:
+        yield from _line_rates(evidence, lines)
+
+
+def _concentration(evidence: Evidence, lines: Lines) -> Iterator[Estimate]:
+    errors, scored = lines.counts("errors"), lines.counts("scored")
+    n_lines, total = int(np.count_nonzero(scored)), float(errors.sum())
+    common: _Common = {
+        "unit": "line",
+        "describes": "judge",
+        "n_used": n_lines,
+        "n_excluded": len(errors) - n_lines,
+        "n_clusters": evidence.counts["clusters_used"],
+    }
+    worst, with_errors = float(errors[:N_WORST].sum()), float(np.count_nonzero(errors))
     yield exact(
         evidence,
         "errors_in_worst_lines",
-        int(errors[:N_WORST].sum()),
-        unit="line",
-        describes="judge",
-        reason=order_statistic,
-        events=float(errors[:N_WORST].sum()),
-        trials=float(total),
-        n_used=len(errors),
-        n_clusters=n_clusters,
+        worst,
+        reason="no interval: the worst lines are chosen by the same errors that are counted on them",
+        events=worst,
+        trials=total,
         params={"lines": N_WORST},
-        estimand=f"errors of {{judge}} on the {worst} of {len(errors)} lines that hold the most, of {total} in all",
+        estimand=f"errors of {{judge}} on the {min(N_WORST, n_lines)} of {n_lines} lines that hold the most, of {total:.0f} in all",
+        **common,
     )
-    with_errors = int(np.count_nonzero(errors))
     yield exact(
         evidence,
         "lines_with_errors",
         with_errors,
-        unit="line",
-        describes="judge",
         reason="no interval: a count of the lines seen",
-        events=float(with_errors),
-        trials=float(len(errors)),
-        n_used=len(errors),
-        n_clusters=n_clusters,
-        estimand=f"lines of {len(errors)} on which {{judge}} errs at least once",
+        events=with_errors,
+        trials=float(n_lines),
+        estimand=f"lines of {n_lines} on which {{judge}} errs at least once",
+        **common,
     )
-    if evidence.per_cluster:
-        yield from _line_rates(evidence, lines)
+    if total and n_lines * N_DRAWS <= MOST_DRAWN:
+        yield from _under_equal_lines(evidence, lines, common)
+
+
+def _under_equal_lines(evidence: Evidence, lines: Lines, common: "_Common") -> Iterator[Estimate]:
+    """What chance alone concentrates: independent errors at the overall rates, the same on every line."""
+    absent, present = lines.counts("absent").astype(np.int64), lines.counts("present").astype(np.int64)
+    rng = np.random.default_rng(evidence.plan.seed)
+    drawn = np.zeros((N_DRAWS, len(absent)), dtype=np.int64)
+    for trials, errors in ((absent, lines.counts("false_accepts")), (present, lines.counts("false_rejects"))):
+        if trials.sum():
+            drawn += rng.binomial(trials, errors.sum() / trials.sum(), drawn.shape)
+    worst = np.partition(drawn, -min(N_WORST, len(absent)), axis=1)[:, -N_WORST:].sum(axis=1)
+    words = "if every line had the overall false accept and false reject rates and errors were independent"
+    for name, value, params, what in (
+        ("expected_errors_in_worst_lines", worst.mean(), {"lines": N_WORST}, "mean number of errors on the worst lines"),
+        ("expected_errors_in_worst_lines", np.quantile(worst, 0.95), {"lines": N_WORST, "quantile": 0.95},
+            "95th percentile of the number of errors on the worst lines"),
+        ("expected_lines_with_errors", np.count_nonzero(drawn, axis=1).mean(), {}, "mean number of lines with an error"),
+    ):  # fmt: skip
+        yield exact(
+            evidence,
+            name,
+            float(value),
+            reason=f"a simulation of {N_DRAWS:,} draws, not a sample",
+            params=dict(params),
+            estimand=f"{what} {words}",
+            **common,
+        )
 
 
 def _line_rates(evidence: Evidence, lines: Lines) -> Iterator[Estimate]:
@@ -133,6 +180,7 @@ def _line_rates(evidence: Evidence, lines: Lines) -> Iterator[Estimate]:
                 events=float(events[at]),
                 trials=float(trials[at]),
                 n_used=int(trials[at]),
+                n_excluded=int(lines.slots[at] - lines.counts("scored")[at]),
                 n_clusters=1,
                 params={"line": lines.names[at]},
                 interval=Interval(

@@ -28,10 +28,25 @@ _COLUMNS = {
 }
 
 
+def _once(*names: str, **more: Any) -> Decorator:
+    """An option of one value; giving it twice is refused, where a command line would silently take the last."""
+    return click.option(*names, multiple=True, callback=_only_value, **more)
+
+
+def _only_value(_ctx: click.Context, option: click.Parameter, values: tuple[Any, ...]) -> Any:
+    if len(values) > 1:
+        name = f"--{(option.name or '').replace('_', '-')}"
+        also = "; resampling two units at once is not in this version" if name == "--cluster" else ""
+        raise RequestError(
+            f"{name} is given {len(values)} times ({', '.join(printable(str(v)) for v in values)}): it takes one value{also}"
+        )
+    return values[0] if values else None
+
+
 def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """All options that a spec holds."""
     decorators: list[Decorator] = [
-        click.option(
+        _once(
             "--reference",
             metavar="COL|PATTERN",
             help="Reference labels; PATTERN holds {criterion}, as gold_e{criterion}.",
@@ -40,10 +55,12 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
             "--judge", multiple=True, metavar="COL|PATTERN", help="A judge's verdicts; repeat it for several judges."
         ),
         *(
-            click.option(f"--{name}", metavar=metavar, multiple=name == "response", help=f"Column: {words}.")
+            (click.option(f"--{name}", multiple=True, metavar=metavar, help=f"Column: {words}."))
+            if name == "response"
+            else _once(f"--{name}", metavar=metavar, help=f"Column: {words}.")
             for name, (metavar, words) in _COLUMNS.items()
         ),
-        click.option(
+        _once(
             "--scale",
             type=click.Choice(["binary", "ordinal", "continuous", "nominal", "pairwise"]),
             help="Inferred and printed when left out.",
@@ -51,29 +68,29 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--levels", multiple=True, metavar="A,B,C", help="The labels in order; for two, the last is positive."
         ),
-        click.option("--range", metavar="LO,HI", help="The lowest and highest mark of a scale of marks."),
-        click.option("--positive", metavar="VALUE", help="The positive label of a binary scale."),
+        _once("--range", metavar="LO,HI", help="The lowest and highest mark of a scale of marks."),
+        _once("--positive", metavar="VALUE", help="The positive label of a binary scale."),
         click.option("--abstain", multiple=True, metavar="VALUE", help="A label that says the rater abstained."),
         click.option("--tie", multiple=True, metavar="VALUE", help="A label that says tie."),
         click.option("--na", multiple=True, metavar="VALUE", help="A label that means no verdict."),
-        click.option(
+        _once(
             "--blank",
             type=click.Choice(["missing", "unparsed", "abstained"]),
             help="What a blank judge cell means (default missing).",
         ),
-        click.option(
+        _once(
             "--criteria",
             type=click.Choice(["shared", "per-cluster"]),
             help="per-cluster: each cluster has its own checklist.",
         ),
         click.option("--cut", multiple=True, metavar="C[,C]", help="Criteria a response must meet to pass."),
-        click.option(
+        _once(
             "--format",
             metavar="NAME",
             help="csv, jsonl, json, parquet, arrow, xlsx, or the tool of a log; found out when left out.",
         ),
-        click.option("--sheet", metavar="NAME", help="Of a spreadsheet, where several sheets hold data."),
-        click.option(
+        _once("--sheet", metavar="NAME", help="Of a spreadsheet, where several sheets hold data."),
+        _once(
             "--decimal",
             type=click.Choice([",", "."]),
             help="The decimal mark of marks, the other one being between thousands; never guessed.",
@@ -85,19 +102,17 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--text", multiple=True, metavar="COL|PATTERN", help="A response's text; a PATTERN names the criteria's."
         ),
-        click.option(
-            "--texts", type=click.Choice(["none", "errors"]), help="errors: show the texts behind the worst lines."
-        ),
-        click.option("--encoding", metavar="NAME", help="Of delimited text: utf-8 (default), utf-16, cp1252, ..."),
-        click.option(
+        _once("--texts", type=click.Choice(["none", "errors"]), help="errors: show the texts behind the worst lines."),
+        _once("--encoding", metavar="NAME", help="Of delimited text: utf-8 (default), utf-16, cp1252, ..."),
+        _once(
             "--interval",
             metavar="METHOD",
             help="default, percentile, bca, jackknife_t, jackknife_t_scaled, bootstrap_t, cr2_t, korn_graubard, "
             "clopper_pearson, wilson, exact or none.",
         ),
-        click.option("--resamples", type=int, metavar="N", help="Bootstrap resamples (default 2000)."),
-        click.option("--seed", type=int, metavar="N", help="Of every random draw (default 0)."),
-        click.option("--confidence-level", type=float, metavar="P", help="Default 0.95."),
+        _once("--resamples", type=int, metavar="N", help="Bootstrap resamples (default 2000)."),
+        _once("--seed", type=int, metavar="N", help="Of every random draw (default 0)."),
+        _once("--confidence-level", type=float, metavar="P", help="Default 0.95."),
     ]
     for decorator in reversed(decorators):
         function = decorator(function)

@@ -61,7 +61,7 @@ def run_to_folder(
             )
         save(session, out, run_facts(session, paths, started), paths)
     if write_spec is not None:
-        write_text(write_spec, session.spec.to_toml())
+        write_text(write_spec, session.saved_spec().to_toml())
     return summary(session.audit, out)
 
 
@@ -77,7 +77,7 @@ def explain_sources(sources: Sequence[str], spec: Spec, labels: Path | None) -> 
     """How files are read, what that supports and what it lacks; nothing is written."""
     with Engine() as engine:
         session = run_audit(engine, sources, spec, labels, _Steps())
-    return explanation(session.audit, session.spec.to_toml())
+    return explanation(session.audit, session.saved_spec().to_toml())
 
 
 def convert_to_file(sources: Sequence[str], spec: Spec, labels: Path | None, to: Path, *, strict: bool = False) -> str:

@@ -11,7 +11,7 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from evenhand.report.sentences import judge_sources
+from evenhand.report.lookups import judge_sources
 from evenhand.results import Audit, Cell, Table
 
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from evenhand.errors import printable
 from evenhand.report import drawings
 from evenhand.report.drawings import ForestRow, Joint, Panel
-from evenhand.report.sentences import main_cut
+from evenhand.report.lookups import main_cut
 from evenhand.report.svg import Drawing
 from evenhand.report.tables import NAMES, PERCENT, count_text, ends_text, value_text
 from evenhand.report.worst import line_errors, number

@@ -14,13 +14,16 @@ from evenhand.errors import printable
 from evenhand.report import markdown
 from evenhand.report.page import page
 from evenhand.report.svg import Drawing, svg
-from evenhand.results import Audit
+from evenhand.results import SCHEMA, Audit
+
+REPORT_MARK = f"evenhand report of {SCHEMA}"
+"""Stands near the top of every report; a file without it is not ours to replace."""
 
 
 def to_markdown(audit: Audit) -> str:
     """The report as Markdown."""
     said = page(audit)
-    return (
+    return f"<!-- {REPORT_MARK} -->\n" + (
         _markdown_environment()
         .get_template("report.md.jinja")
         .render(
@@ -39,7 +42,7 @@ def to_markdown(audit: Audit) -> str:
 def to_html(audit: Audit) -> str:
     """The report as one self-contained HTML page that asks for nothing outside itself."""
     style, script = _asset("report.css"), _asset("report.js")
-    return (
+    return f"<!doctype html>\n<!-- {REPORT_MARK} -->\n" + (
         _html_environment()
         .get_template("report.html.jinja")
         .render(page=page(audit), style=style, script=script, style_hash=_hash(style), script_hash=_hash(script))

@@ -3,7 +3,7 @@
 import math
 
 from evenhand.errors import printable
-from evenhand.results import Estimate
+from evenhand.results import Audit, Estimate
 
 NAMES = {
     "cohen_kappa": "Cohen's κ",
@@ -47,7 +47,13 @@ NAMES = {
     "gwet_ac2": "Gwet's AC2",
     "exact_agreement": "exact agreement",
     "adjacent_agreement": "agreement within one mark",
+    "win_rate": "win rate",
+    "order_consistency": "same verdict in both orders",
+    "flip_rate": "other winner in the other order",
+    "first_position_share": "wins of what is shown first",
     "errors_in_worst_lines": "errors in the worst lines",
+    "expected_errors_in_worst_lines": "errors in the worst lines, if every line were alike",
+    "expected_lines_with_errors": "lines with an error, if every line were alike",
     "lines_with_errors": "lines with an error",
     "mean_total": "mean total",
     "sd_total": "SD of totals",
@@ -108,10 +114,20 @@ PERCENT = frozenset(
         "tie_rate",
         "exact_agreement",
         "adjacent_agreement",
+        "win_rate",
+        "order_consistency",
+        "flip_rate",
+        "first_position_share",
     }
 )
 """Statistics shown in percent."""
 _COUNTS = ("n_", "errors_in_", "lines_with_")
+_EXPECTED_COUNTS = ("expected_errors_in_", "expected_lines_with_")
+_UNITS = {"leniency": "criteria a response"}
+"""Units of statistics that have one, where no parameter names another."""
+_INDEPENDENT = ("clopper_pearson", "wilson")
+BOOTSTRAPS = ("percentile", "bca", "bootstrap_t", "exact")
+"""Interval methods that draw or enumerate resamples."""
 _PARAMS = {
     ("unscored", "error"): "unscored counted as errors",
     ("unscored", "reject"): "unscored counted as rejected",
@@ -140,7 +156,10 @@ _PARAMS = {
 def display_name(estimate: Estimate) -> str:
     """The statistic in words, with the parameters that tell it apart."""
     name = NAMES.get(estimate.statistic, estimate.statistic.replace("_", " "))
-    inner = ", ".join(param_text(key, value) for key, value in estimate.params.items())
+    unit = "" if "per" in estimate.params else _UNITS.get(estimate.statistic, "")
+    inner = ", ".join(
+        [*([unit] if unit else []), *(param_text(key, value) for key, value in estimate.params.items())]
+    )
     return printable(f"{name} ({inner})" if inner else name)
 
 
@@ -176,13 +195,8 @@ def number_text(statistic: str, number: float) -> str:
     if statistic.startswith(_COUNTS):
         return count_text(number)
     if statistic in PERCENT:
-        return percent_text(number)
-    return _fixed(number, 3)
-
-
-def percent_text(share: float) -> str:
-    """A share in percent, one decimal."""
-    return f"{_fixed(100 * share, 1)} %"
+        return percent(number)
+    return _fixed(number, 1 if statistic.startswith(_EXPECTED_COUNTS) else 3)
 
 
 def count_text(number: float) -> str:
@@ -227,6 +241,36 @@ def events_text(estimate: Estimate) -> str:
     if estimate.events is None or estimate.trials is None:
         return ""
     return f"{estimate.events:,.0f} of {estimate.trials:,.0f}"
+
+
+def interval_phrase(audit: Audit, judge: str = "") -> str:
+    """What the intervals of an audit are over, by the method that made them; of one judge with its own G."""
+    said = audit.declarations
+    level = f"{100 * said.confidence_level:g} %"
+    if said.interval_method == "none":
+        return "no intervals"
+    if said.interval_method in _INDEPENDENT:
+        return f"{level} interval, verdicts taken as independent"
+    if said.cluster_unit == "response":
+        return f"{level} interval over responses"
+    if said.n_units < audit.data.n_clusters:
+        return f"{level} cluster interval, G = {said.n_units:,} random groups of clusters"
+    counts = [e for e in audit.estimates if e.statistic == "n_clusters" and e.source == (judge or e.source)]
+    found = [e.estimate for e in counts if e.estimate is not None] or [audit.data.n_clusters]
+    least, most = min(found), max(found)
+    return f"{level} cluster interval, G = {least:,.0f}" + (f" to {most:,.0f}" if most > least else "")
+
+
+def missing_text(estimate: Estimate) -> str:
+    """Why there is no value or no interval; nothing where there are both."""
+    return printable(estimate.reason) if estimate.status != "ok" or estimate.ci_low is None else ""
+
+
+def sensible(number: float | None) -> str:
+    """A number as a heading shows it: integers whole, others with four decimals or four digits."""
+    if number is None or number.is_integer():
+        return full(number)
+    return f"{number:.4g}" if abs(number) < 0.001 else _fixed(number, 4)
 
 
 def full(number: float | None) -> str:

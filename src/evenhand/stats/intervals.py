@@ -24,6 +24,7 @@ ASSUMED_ICC = 0.02
 LEAST_EFFECTIVE_UNITS = 1.1
 """Below this many effective clusters a t quantile says nothing (it is 10^12 at 1.1)."""
 _NEGLIGIBLE = 1e-12
+_CONSTANT_SHARE = "the same share whichever cluster is left out: "
 _CONSTANT = "the value is the same whichever cluster is left out: that says nothing of its error"
 
 
@@ -239,13 +240,13 @@ def korn_graubard(sample: Sample, level: float) -> Interval:
     effective = trials / deff * correction**2
     share = float(sample.events.sum()) / trials
     low, high = clopper_pearson(np.asarray(share * effective), np.asarray(effective), level)
-    why = "few events" if sample.has_few_events else "the same share whichever cluster is left out"
+    why = "few events: " if sample.has_few_events else _CONSTANT_SHARE if sample.is_constant else ""
     said = "" if deff > floor else f", design effect floored at ICC {ASSUMED_ICC:g}"
     return _rate_ends(
         sample,
         (float(low), float(high)),
         "korn_graubard",
-        reason=f"{why}: Clopper–Pearson at {effective:.0f} effective trials{said}",
+        reason=f"{why}Clopper–Pearson at {effective:.0f} effective trials{said}",
         df=df,
     )
 
@@ -319,6 +320,8 @@ def percentile(sample: Sample, level: float) -> Interval:
         return withheld("percentile", obstacle)
     values = sample.replicates
     defined = values[np.isfinite(values)]
+    if not len(defined) or np.ptp(defined) <= _NEGLIGIBLE:
+        return withheld("percentile", _CONSTANT)
     lost = len(values) - len(defined)
     low, high = np.quantile(defined, [1 - _upper(level), _upper(level)])
     return Interval(float(low), float(high), "percentile", _left_out(lost, sample))
@@ -333,6 +336,8 @@ def exact_bootstrap(sample: Sample, level: float) -> Interval:
     weights, probabilities = every_resample(sample.n_units)
     values = sample.measure(resample(weights, sample.tallies))
     kept = np.isfinite(values)
+    if not kept.any() or np.ptp(values[kept]) <= _NEGLIGIBLE:
+        return withheld("exact", _CONSTANT)
     share = probabilities[kept] / probabilities[kept].sum()
     low, high = _weighted_quantiles(values[kept], share, (1 - _upper(level), _upper(level)))
     lost = float(probabilities[~kept].sum())

@@ -1,5 +1,6 @@
 """Pairs of levels that occur: a table of many levels by unit, kept sparse and made dense a few replicates at a time."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,8 +53,9 @@ class LevelPairs:
         step = max(1, MOST_CELLS_AT_ONCE // max(cells_a_table, self.n_levels**2))
 
         def of_tallies(tallies: Array) -> Array:
-            flat = tallies.reshape(-1, len(self.code))
-            parts = [measure(self._table(flat[start : start + step])) for start in range(0, len(flat), step)]
+            flat = tallies.reshape(math.prod(tallies.shape[:-1]), len(self.code))
+            starts = range(0, max(1, len(flat)), step)
+            parts = [measure(self._table(flat[start : start + step])) for start in starts]
             return np.concatenate(parts).reshape(tallies.shape[:-1])
 
         return of_tallies

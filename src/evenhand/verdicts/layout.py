@@ -49,6 +49,7 @@ def recognise(spec: Spec, sources: Sequence[Source]) -> Spec:
         MappingError: no response id or no verdict can be found; names the columns and the options.
     """
     columns = [column for source in sources for column in source.columns]
+    spec = spec.model_copy(update={"judge": _apart(spec.judge, columns)})
     found: dict[str, object] = {}
     taken = {name for name in _named(spec) if name}
     if not spec.response:
@@ -61,6 +62,16 @@ def recognise(spec: Spec, sources: Sequence[Source]) -> Spec:
         found["cluster"] = match
     found |= _verdicts(spec, columns, taken, has_rater=bool(spec.rater or found.get("rater")))
     return _without_idle_roles(spec.model_copy(update=found), found)
+
+
+def _apart(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
+    """Names with the lists among them taken apart at commas; a column whose name holds a comma stays whole."""
+    apart: list[str] = []
+    for name in names:
+        parts = [part.strip() for part in name.split(",")]
+        is_list = len(parts) > 1 and name not in columns and CRITERION not in name and all(part in columns for part in parts)
+        apart += parts if is_list else [name]
+    return tuple(apart)
 
 
 def _named(spec: Spec) -> tuple[str | None, ...]:

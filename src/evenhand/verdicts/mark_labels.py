@@ -10,6 +10,8 @@ from evenhand.verdicts.unclear_labels import refuse_unclear
 
 MOST_MARKS = 200_000
 """Different marks that are kept apart."""
+LARGEST = 1e12
+"""A number beyond this is no mark: without a declared range, too, it is unparsed and listed."""
 MOST_STEPS = 101
 """Whole marks of a declared range that are a scale of levels."""
 
@@ -44,7 +46,7 @@ def mark_levels(spec: Spec, labels: Mapping[str, int], texts: Texts) -> Levels:
             f'--na "{example}" (missing), --abstain "{example}"; letters are declared in order with '
             "--scale ordinal --levels"
         )
-    low, high = spec.range or (-math.inf, math.inf)
+    low, high = spec.range or (-LARGEST, LARGEST)
     values = {label: float(label) for label in labels if label not in strange}
     inside = sorted((label for label, value in values.items() if low <= value <= high), key=values.__getitem__)
     if not inside:

@@ -1,0 +1,62 @@
+"""Where the words of a report find their numbers: judges, references, the leading coefficients, the conditions."""
+
+from evenhand.ids import EstimateId, Param
+from evenhand.results import Audit, Estimate
+
+FEW_RESPONSES = 50
+"""Below this many responses KR-20's divisors matter, and the form with both divisors n leads."""
+MOST_JUDGES = 4
+"""Judges that are named one by one where a text speaks of each."""
+
+
+def judge_sources(audit: Audit) -> list[str]:
+    """Sources of judges, in the order of the estimates."""
+    return list(dict.fromkeys(estimate.source for estimate in audit if estimate.statistic == "n_verdicts"))
+
+
+def reference_of(judge: str) -> str:
+    """Source of the reference's values on this judge's responses."""
+    return "reference" if judge == "judge" else f"reference:{judge}"
+
+
+def find(audit: Audit, statistic: str, source: str, **params: Param) -> Estimate | None:
+    """The estimate with exactly these parameters, whatever its status."""
+    return audit.get(str(EstimateId.of(statistic, source, **params)))
+
+
+def ok(audit: Audit, statistic: str, source: str, **params: Param) -> Estimate | None:
+    """The estimate with exactly these parameters, if it has a value."""
+    found = find(audit, statistic, source, **params)
+    return found if found is not None and found.status == "ok" else None
+
+
+def main_cut(audit: Audit) -> float | None:
+    """The declared cut nearest to half of the criteria, the one a short text speaks of."""
+    return min(audit.declarations.cuts, key=lambda cut: abs(cut - audit.data.n_criteria / 2), default=None)
+
+
+def leading_kr20(audit: Audit, source: str) -> Estimate | None:
+    """The form of KR-20 that leads on these responses, if it has a value: below 50 of them, both divisors n."""
+    plain = find(audit, "kr20", source)
+    if plain is not None and plain.n_used < FEW_RESPONSES:
+        return ok(audit, "kr20", source, variance="n")
+    return ok(audit, "kr20", source)
+
+
+def n_compared(audit: Audit, judge: str) -> int:
+    """Verdicts of a judge that meet a reference label."""
+    names = ("observed_agreement", "pearson_r", "lin_ccc", "bias")
+    return max((found.n_used for name in names if (found := find(audit, name, judge)) is not None), default=0)
+
+
+def n_values(audit: Audit, facet: str) -> int:
+    """Values a facet of the judge's conditions takes in these data; 0 where no column names it."""
+    return audit.declarations.conditions.get(facet, 0)
+
+
+def exclusions(audit: Audit, source: str) -> dict[str, int]:
+    """Verdict slots of a judge that no agreement statistic uses, by reason."""
+    if source == "judge":
+        return audit.data.rows_excluded
+    start = f"{source}: "
+    return {reason[len(start) :]: n for reason, n in audit.data.rows_excluded.items() if reason.startswith(start)}
