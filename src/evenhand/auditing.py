@@ -263,12 +263,7 @@ def _assemble(
         ),
         estimates=tuple(estimates),
         tables=dict(found),
-        checklist=checklist(
-            evidence,
-            estimates,
-            conditions=_n_conditions(table),
-            prompts_recorded=bool(spec.model or spec.setting),
-        ),
+        checklist=checklist(evidence, estimates, conditions=conditions(reading)),
         warnings=tuple(_warnings(reading, table, evidence)),
     )
 

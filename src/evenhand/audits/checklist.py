@@ -1,92 +1,178 @@
 """The reporting checklist, computed from what the audit holds, each item with where it is met."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from evenhand.audits.evidence import Evidence
 from evenhand.results import Estimate
 
 Item = dict[str, str]
+ALWAYS = "done by this tool in every audit"
+_NO_REFERENCE = "no reference labels"
+_INDEPENDENT = ("clopper_pearson", "wilson")
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What items are decided by."""
+
+    first: Evidence
+    n_judges: int
+    names: frozenset[str]
+    valued: frozenset[str]
+    sources: frozenset[str]
+    conditions: Mapping[str, int]
+
+    @property
+    def scale(self) -> str:
+        return self.first.scale.kind
 
 
 def checklist(
-    evidence: Sequence[Evidence], estimates: Sequence[Estimate], *, conditions: int, prompts_recorded: bool
+    evidence: Sequence[Evidence], estimates: Sequence[Estimate], *, conditions: Mapping[str, int]
 ) -> tuple[Item, ...]:
     """Items after Rao and Callison-Burch (2026), section 8, and this project's own, as met, not met or not applicable.
 
     Args:
         evidence: of every judge.
         estimates: of the audit.
-        conditions: number of conditions the judge was run under.
-        prompts_recorded: whether the data name the judge's model or setting.
+        conditions: facets of the judge's conditions that a column names, with how many values each takes.
     """
-    first = evidence[0]
-    names = {estimate.statistic for estimate in estimates}
-    binary, reference = first.is_binary, first.has_reference
-    agreement = reference or None
-    clusters = first.units.declared
-    return (
-        _item("judgment scale named before any statistic", True, "declarations.scale"),
+    facts = _Facts(
+        evidence[0],
+        len(evidence),
+        frozenset(estimate.statistic for estimate in estimates),
+        frozenset(estimate.statistic for estimate in estimates if estimate.status == "ok"),
+        frozenset(estimate.source for estimate in estimates),
+        conditions,
+    )
+    return (*_agreement(facts), *_handling(facts), *_design(facts))
+
+
+def _agreement(facts: _Facts) -> Iterator[Item]:
+    reference, scale = facts.first.has_reference, facts.scale
+    yield _item("judgment scale named before any statistic", True, f"declarations.scale: {ALWAYS}")
+    yield (
         _item(
-            "one of the equal binary coefficients only",
-            binary and agreement,
-            "phi; r, ρ, τ_b and MCC are named as equal to it",
-        ),
-        _item(
-            "agreement with a companion that sees the marginals",
-            agreement,
-            "observed_agreement beside cohen_kappa and prevalence",
-        ),
-        _item("confusion matrix", agreement, "tables.levels"),
-        _item(
-            "criteria with constant labels listed, not dropped",
-            agreement and len(first.criteria) > 1,
-            "tables.criteria, warnings",
-        ),
-        _item("handling of abstentions named in every number", True, "declarations.abstention_mode"),
-        _item(
-            "abstention, tie and invalid rates as results", "unparsed_rate" in names, "abstention_rate, unparsed_rate"
-        ),
-        _item(
-            "agreement where both committed with its coverage",
-            agreement,
-            "selective_accuracy beside selective_coverage",
-        ),
-        _item("weight matrix for three classes", None, "two classes, or unordered ones"),
-        _item("aggregation level named", agreement, "pooled over criteria (micro), and by criterion"),
-        _item(
-            "one ensemble statistic with a table per judge",
-            None if len(evidence) == 1 else True,
-            "tables.levels of each judge",
-        ),
-        _item(
-            "resampling unit and number of clusters",
-            clusters,
-            "declarations.cluster_unit, n_clusters" if clusters else "declare one with --cluster COL",
-        ),
-        _item("the reference's own reliability", False, "collect a second rater's labels on the same responses"),
-        _item(
-            "borrowed coefficients beside their value on reference labels",
-            _borrowed(names, reference),
-            "kr20/judge, /reference, /judge-reference",
-        ),
-        _item(
-            "run-to-run noise of the judge",
-            conditions > 1,
-            "conditions are pooled here" if conditions > 1 else "judge the same responses again: --occasion COL",
-        ),
-        _item(
-            "model and settings of the judge recorded",
-            prompts_recorded,
-            "data name them" if prompts_recorded else "add --model COL or --setting COL",
-        ),
-        _item("every row accounted for", True, "data.rows_excluded, data.source_rows"),
+            "one of the equal binary coefficients only", True, "phi; r, ρ, τ_b and MCC are named as equal to it, always"
+        )
+        if scale == "binary" and reference
+        else _off("one of the equal binary coefficients only", "for binary verdicts with reference labels")
+    )
+    companion = "agreement with a companion that sees the marginals"
+    if scale == "continuous" or not reference:
+        yield _off(companion, _NO_REFERENCE if not reference else "marks are not labels: no table of labels")
+    else:
+        beside = " and prevalence" if scale == "binary" else ", with the labels each side uses in tables.levels"
+        met = {"observed_agreement", "cohen_kappa"} <= facts.names
+        yield _item(companion, met, f"observed_agreement beside cohen_kappa{beside}")
+    yield from _of_marks(facts)
+    if scale == "continuous" or not reference:
+        yield _off("confusion matrix", _NO_REFERENCE if not reference else "marks are not labels")
+    else:
+        yield _item("confusion matrix", True, f"tables.levels: {ALWAYS}")
+    constant = "criteria with constant labels listed, not dropped"
+    if scale == "continuous" or len(facts.first.criteria) == 1:
+        yield _off(constant, "one criterion" if scale != "continuous" else "marks are not labels")
+    else:
+        where = "tables.criteria, warnings" if scale == "binary" and reference else "warnings"
+        yield _item(constant, True, f"{where}: {ALWAYS}")
+
+
+def _of_marks(facts: _Facts) -> Iterator[Item]:
+    """What ordinal and continuous marks ask for, and three classes."""
+    beside, weights = "bias beside QWK and r beside QWK", "weight matrix for three classes or more"
+    if facts.scale not in ("ordinal", "continuous") or not facts.first.has_reference:
+        yield _off(beside, "for ordinal and continuous marks with a reference")
+    else:
+        lacking = [name for name in ("quadratic_weighted_kappa", "bias", "pearson_r") if name not in facts.valued]
+        where = f"no value of {', '.join(lacking)}" if lacking else "bias, quadratic_weighted_kappa, pearson_r"
+        yield _item(beside, not lacking, where)
+    tied = facts.scale == "pairwise" and facts.first.scale.tie is not None
+    if not facts.first.has_reference or not (tied or facts.scale == "ordinal"):
+        yield _off(weights, "for ordered classes with a reference")
+    elif tied:
+        yield _item(weights, True, "identity: a tie is a class of its own; left out in [ties=excluded]")
+    else:
+        yield _item(weights, "weighted_kappa" in facts.names, "quadratic, and [weights=linear], named with each number")
+
+
+def _handling(facts: _Facts) -> Iterator[Item]:
+    reference = facts.first.has_reference
+    yield _item("handling of abstentions named in every number", True, f"declarations.abstention_mode: {ALWAYS}")
+    ties = ", tie_rate" if "tie_rate" in facts.names else ""
+    yield _item("abstention, tie and invalid rates as results", True, f"abstention_rate, unparsed_rate{ties}: {ALWAYS}")
+    committed = "agreement where both committed with its coverage"
+    yield (
+        _item(committed, "selective_accuracy" in facts.names, "selective_accuracy beside selective_coverage")
+        if reference
+        else _off(committed, _NO_REFERENCE)
+    )
+    levels = "aggregation level named"
+    if not reference or len(facts.first.criteria) == 1:
+        yield _off(levels, "one criterion" if reference else _NO_REFERENCE)
+    else:
+        yield _item(
+            levels, True, f"pooled over criteria (micro) unless an id says [aggregation=] or [criterion=]: {ALWAYS}"
+        )
+    yield _item("every row accounted for", True, f"data.rows_excluded, data.source_rows: {ALWAYS}")
+
+
+def _design(facts: _Facts) -> Iterator[Item]:
+    first = facts.first
+    together = "one ensemble statistic with a table per judge"
+    if facts.n_judges == 1:
+        yield _off(together, "one judge")
+    else:
+        found = "raters" in facts.sources
+        yield _item(together, found, "…/raters, tables.levels of each judge" if found else "no ensemble statistic here")
+    yield _unit(first)
+    reliability = "the reference's own reliability"
+    if first.has_reference:
+        yield _item(reliability, False, "collect a second rater's labels on the same responses")
+    else:
+        yield _off(reliability, _NO_REFERENCE)
+    borrowed = "borrowed coefficients beside their value on reference labels"
+    if "kr20" not in facts.names:
+        yield _off(borrowed, "none is in this audit")
+    else:
+        where = "kr20 of the judge, of the reference and their difference"
+        yield _item(
+            borrowed, first.has_reference, where if first.has_reference else "add reference labels: --labels FILE"
+        )
+    yield from _recorded(facts.conditions)
+
+
+def _recorded(conditions: Mapping[str, int]) -> Iterator[Item]:
+    occasions = conditions.get("occasion", 0)
+    said = f"{occasions} occasions are in the data and pooled: their noise is in no number of this version"
+    yield _item(
+        "the judge run more than once, for its run-to-run noise",
+        occasions > 1,
+        said if occasions > 1 else "judge the same responses again: --occasion COL",
+    )
+    lacking = [facet for facet in ("model", "setting") if facet not in conditions]
+    options = " and ".join(f"--{facet} COL" for facet in lacking)
+    yield _item(
+        "model and settings of the judge recorded", not lacking, f"add {options}" if lacking else "the data name them"
     )
 
 
-def _borrowed(names: set[str], reference: bool) -> bool | None:
-    return reference if "kr20" in names else None
+def _unit(first: Evidence) -> Item:
+    item, method = "resampling unit and number of clusters", first.plan.method
+    if method == "none":
+        return _off(item, "no intervals were asked for")
+    if method in _INDEPENDENT:
+        return _item(item, False, f"{method} takes verdicts as independent: leave --interval at its default")
+    declared = first.units.declared
+    return _item(
+        item, declared, "declarations.cluster_unit, n_clusters" if declared else "declare one with --cluster COL"
+    )
 
 
-def _item(item: str, met: bool | None, where: str) -> Item:
-    status = {True: "met", False: "not met", None: "not applicable"}[met]
-    return {"item": item, "status": status, "where": where}
+def _item(item: str, met: bool, where: str) -> Item:
+    return {"item": item, "status": "met" if met else "not met", "where": where}
+
+
+def _off(item: str, why: str) -> Item:
+    return {"item": item, "status": "not applicable", "where": why}

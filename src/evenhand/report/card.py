@@ -1,7 +1,16 @@
 """One number's card: what it is, about whom, from what, and how to have it again."""
 
 from evenhand.errors import printable
-from evenhand.report.tables import events_text, full, method_text, percent_text, ratio_text
+from evenhand.report.lookups import exclusions, judge_sources
+from evenhand.report.tables import (
+    events_text,
+    method_text,
+    missing_text,
+    percent_text,
+    plural,
+    ratio_text,
+    sensible,
+)
 from evenhand.results import Audit, Estimate
 
 
@@ -20,11 +29,13 @@ def card(audit: Audit, estimate: Estimate, command: str) -> str:
 
 
 def headline(audit: Audit, estimate: Estimate) -> str:
-    """Id, value, interval and standard error at full precision."""
-    value = full(estimate.estimate) or estimate.status
+    """Id, value, interval and standard error, rounded; ``evenhand show`` prints them at full precision."""
+    value = sensible(estimate.estimate) or estimate.status
     level = f"{100 * audit.declarations.confidence_level:g} %"
-    ends = f"   {level} [{full(estimate.ci_low)}, {full(estimate.ci_high)}]" if estimate.ci_low is not None else ""
-    error = f"   se {full(estimate.std_error)}" if estimate.std_error is not None else ""
+    ends = (
+        f"   {level} [{sensible(estimate.ci_low)}, {sensible(estimate.ci_high)}]" if estimate.ci_low is not None else ""
+    )
+    error = f"   se {sensible(estimate.std_error)}" if estimate.std_error is not None else ""
     return f"{printable(estimate.id)} = {value}{ends}{error}"
 
 
@@ -34,10 +45,11 @@ def card_fields(audit: Audit, estimate: Estimate, command: str) -> tuple[tuple[s
         "estimand": estimate.estimand,
         "describes": f"{estimate.describes}{_setting(audit, estimate)}",
         "used": used_text(estimate),
+        "left out": _left_out(audit, estimate),
         "events": events_text(estimate),
         "interval": _interval(estimate),
-        "reason": estimate.reason if estimate.ci_low is None or estimate.status != "ok" else "",
-        "other se": "; ".join(f"{name} {full(number)}" for name, number in estimate.std_errors.items()),
+        "reason": missing_text(estimate),
+        "other se": "; ".join(f"{name} {sensible(number)}" for name, number in estimate.std_errors.items()),
         "again": command,
     }
     return tuple((label, text) for label, text in rows.items() if text)
@@ -45,22 +57,21 @@ def card_fields(audit: Audit, estimate: Estimate, command: str) -> tuple[tuple[s
 
 def used_text(estimate: Estimate) -> str:
     """What the number rests on and what it leaves out."""
-    return f"{_unit(estimate)}, {_plural(estimate.n_clusters, 'cluster')}; {estimate.n_excluded:,} excluded"
+    units = plural(estimate.n_used, estimate.unit, "criteria" if estimate.unit == "criterion" else "")
+    return f"{units}, {plural(estimate.n_clusters, 'cluster')}; {estimate.n_excluded:,} excluded"
 
 
-def _plural(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
-def _unit(estimate: Estimate) -> str:
-    plurals = {"criterion": "criteria", "response": "responses", "verdict": "verdicts"}
-    word = estimate.unit if estimate.n_used == 1 else plurals.get(estimate.unit, f"{estimate.unit}s")
-    return f"{estimate.n_used:,} {word}"
+def _left_out(audit: Audit, estimate: Estimate) -> str:
+    """Why verdict slots of the judge are in no agreement statistic, where the number leaves any out."""
+    reasons = exclusions(audit, estimate.source) if estimate.source in judge_sources(audit) else {}
+    if not estimate.n_excluded or not reasons:
+        return ""
+    return "of all verdict slots: " + ", ".join(f"{n:,} {reason}" for reason, n in reasons.items())
 
 
 def _setting(audit: Audit, estimate: Estimate) -> str:
-    """The prevalence a number about the judge was found at."""
-    if estimate.describes != "judge":
+    """The prevalence a number about the judge's verdicts was found at."""
+    if estimate.describes != "judge" or estimate.unit != "verdict" or {"criterion", "line"} & estimate.params.keys():
         return ""
     found = [e for e in audit.estimates if e.statistic == "prevalence" and not e.params and e.estimate is not None]
     prevalence = next((e for e in found if e.source == estimate.source), None)

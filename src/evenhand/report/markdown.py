@@ -68,7 +68,9 @@ def _pair(cell: Cell | None) -> str:
         return ""
     if not cell.is_ok:
         return f"{cell.value}: {cell.note}"
-    return f"{cell.value} ({cell.range})" if cell.range else cell.value
+    if cell.range:
+        return f"{cell.value} ({cell.range})"
+    return f"{cell.value} (no interval: {cell.note})" if cell.note else cell.value
 
 
 def decision_rows(page: Page) -> list[list[str]]:

@@ -6,8 +6,17 @@ from dataclasses import dataclass, field
 
 from evenhand.errors import printable
 from evenhand.report.card import card_fields, headline
-from evenhand.report.sentences import main_cut
-from evenhand.report.tables import NAMES, display_name, ends_text, events_text, param_text, range_text, value_text
+from evenhand.report.lookups import main_cut, reference_of
+from evenhand.report.tables import (
+    NAMES,
+    display_name,
+    ends_text,
+    events_text,
+    missing_text,
+    param_text,
+    range_text,
+    value_text,
+)
 from evenhand.results import Audit, Estimate
 
 _MAIN = (
@@ -17,9 +26,12 @@ _MAIN = (
     "observed_agreement",
     "cohen_kappa",
     "phi",
-    "quadratic_weighted_kappa",
     "bias",
     "mae",
+    "quadratic_weighted_kappa",
+    "pearson_r",
+    "spread_ratio",
+    "win_rate",
     "leniency",
     "judge_positive_rate",
     "prevalence",
@@ -35,7 +47,9 @@ _STATUS = (
 )
 _STRUCTURE = (
     "errors_in_worst_lines",
+    "expected_errors_in_worst_lines",
     "lines_with_errors",
+    "expected_lines_with_errors",
     "error_correlation",
     "total_correlation",
     "error_count_variance",
@@ -51,7 +65,20 @@ _BY_CRITERION = (
 )
 _SAME = ("cronbach_alpha", "kr21", "standardized_alpha")
 """Kin of KR-20, folded away."""
-_COMPARED = ("false_accept_rate", "false_reject_rate", "observed_agreement", "cohen_kappa")
+_COMPARED = (
+    "false_accept_rate",
+    "false_reject_rate",
+    "observed_agreement",
+    "cohen_kappa",
+    "bias",
+    "mae",
+    "pearson_r",
+    "win_rate",
+)
+_POOLED_MISSING = (
+    "Chance agreement here is that of the ensemble forms: labels of both sides together, also those of a verdict the other "
+    "side left unscored. The AC1 of the judge's own table rests on pairs only, so the two can differ."
+)
 _TREATMENTS = {"": "scored responses", "error": "unscored as errors", "reject": "unscored as rejected"}
 
 
@@ -126,16 +153,10 @@ class _Pool:
         return self.take(e for name in names for e in mine if e.statistic == name)
 
 
-def reference_of(judge: str) -> str:
-    """Source of the reference's values on this judge's responses."""
-    return "reference" if judge == "judge" else f"reference:{judge}"
-
-
 def cell(estimate: Estimate) -> Cell:
     """One number, rounded."""
     low, high = ends_text(estimate)
-    note = printable(estimate.reason) if estimate.status != "ok" else ""
-    return Cell(value_text(estimate), low, high, range_text(estimate), note, estimate.status == "ok")
+    return Cell(value_text(estimate), low, high, range_text(estimate), missing_text(estimate), estimate.status == "ok")
 
 
 def card(audit: Audit, estimate: Estimate, title: str = "") -> Card:
@@ -321,7 +342,9 @@ def other_tables(audit: Audit, judges: Sequence[str]) -> tuple[NumberTable, ...]
     found = []
     for source in sources:
         rows = tuple(row(audit, e) for e in audit.estimates if e.source == source)
-        found.append(NumberTable(titles.get(source, printable(source)), ("value",), rows, folded=len(judges) == 1))
+        title = titles.get(source, printable(source))
+        note = _POOLED_MISSING if source == "raters" and audit.of("gwet_ac1", source) else ""
+        found.append(NumberTable(title, ("value",), rows, note=note, folded=len(judges) == 1))
     return tuple(found)
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from evenhand.report.decision_table import DecisionRow, decision_table
 from evenhand.report.figures import Figure, comparison, figures
+from evenhand.report.gaps import cannot_say
+from evenhand.report.lookups import judge_sources
 from evenhand.report.numbers import (
     NumberTable,
     Row,
@@ -15,8 +17,8 @@ from evenhand.report.numbers import (
     other_tables,
 )
 from evenhand.report.reporting_lines import bank_line, reporting_lines
-from evenhand.report.sentences import cannot_say, first_screen, judge_sources
-from evenhand.report.tables import count_text, number_text
+from evenhand.report.sentences import first_screen
+from evenhand.report.tables import BOOTSTRAPS, count_text, interval_phrase, number_text
 from evenhand.report.worst import Worst, worst
 from evenhand.results import Audit, Table
 
@@ -138,11 +140,18 @@ def _facts(audit: Audit) -> tuple[tuple[str, str], ...]:
         ("clusters", f"{count_text(data.n_clusters)}, {clusters}"),
         ("verdicts used", f"{count_text(data.rows_used)} of {count_text(data.rows_read)}"),
         ("scale", said.scale_reading),
-        ("intervals", f"{_level(audit)}, clusters resampled"),
+        ("intervals", _intervals(audit)),
     ]
     if len(data.judges) > 1:
         facts.insert(0, ("judges", count_text(len(data.judges))))
     return tuple(facts)
+
+
+def _intervals(audit: Audit) -> str:
+    said = audit.declarations
+    if said.interval_method not in BOOTSTRAPS:
+        return interval_phrase(audit)
+    return f"{interval_phrase(audit)}, {'responses' if said.cluster_unit == 'response' else 'clusters'} resampled"
 
 
 def _decomposition(table: Table | None) -> tuple[tuple[str, ...], ...]:
@@ -187,8 +196,9 @@ def _declarations(audit: Audit) -> tuple[tuple[str, str], ...]:
         ("cuts", ", ".join(f"{cut:g}" for cut in said.cuts) or "none"),
         ("abstentions", said.abstention_mode),
         ("ties", said.tie_handling),
-        ("resampled", f"{said.cluster_unit}, {count_text(said.n_units)} units"),
-        ("interval method", said.interval_method),
+        ("conditions", ", ".join(f"{facet} {count_text(n)}" for facet, n in said.conditions.items()) or "none named"),
+        ("clusters", f"{said.cluster_unit}, {count_text(said.n_units)} units"),
+        ("interval method", f"{said.interval_method}: {_intervals(audit)}"),
         ("confidence level", _level(audit)),
         ("resamples, seed", f"{count_text(said.resamples)}, {said.seed}"),
     )

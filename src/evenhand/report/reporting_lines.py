@@ -1,76 +1,77 @@
 """Four lines to paste into a paper or a model card, filled from the audit."""
 
+from collections.abc import Callable
+
 from evenhand.errors import printable
-from evenhand.ids import encode
-from evenhand.report.sentences import judge_sources, main_cut, with_interval
-from evenhand.report.tables import value_text
+from evenhand.report.lookups import MOST_JUDGES, judge_sources, leading_kr20, main_cut, ok, reference_of
+from evenhand.report.sentences import with_interval
+from evenhand.report.tables import interval_phrase, plural, value_text
+from evenhand.report.worst import concentration
 from evenhand.results import Audit, Estimate
 
 
 def reporting_lines(audit: Audit) -> tuple[tuple[str, str], ...]:
-    """Title and text of each line that these data can fill, for the first judge."""
-    judge = judge_sources(audit)[0]
+    """Title and text of each line that these data can fill, each judge by its name where there are several."""
     lines = (
-        ("Bank", bank_line(audit, judge)),
-        ("Borrowed coefficients", _borrowed(audit, judge)),
-        ("Dependability", _dependability(audit, judge)),
-        ("Judge error", _errors(audit, judge)),
+        ("Bank", _each(audit, bank_line)),
+        ("Borrowed coefficients", _each(audit, borrowed_line)),
+        ("Dependability", _each(audit, _dependability)),
+        ("Judge error", _each(audit, _errors)),
     )
     return tuple((title, text) for title, text in lines if text)
 
 
-def _ok(audit: Audit, statistic: str, source: str) -> Estimate | None:
-    found = audit.get(f"{statistic}/{encode(source)}")
-    return found if found is not None and found.status == "ok" else None
-
-
-def _reference_of(judge: str) -> str:
-    return "reference" if judge == "judge" else f"reference:{judge}"
+def _each(audit: Audit, line: Callable[[Audit, str], str]) -> str:
+    judges = judge_sources(audit)
+    if len(judges) == 1:
+        return line(audit, judges[0])
+    said = [f"{printable(judge)}: {text}" for judge in judges[:MOST_JUDGES] if (text := line(audit, judge))]
+    more = len(judges) - MOST_JUDGES
+    return " ".join([*said, f"And {more} more."] if said and more > 0 else said)
 
 
 def bank_line(audit: Audit, judge: str) -> str:
     """K, responses, clusters, spread of totals and mean correlation: what every borrowed coefficient stands on."""
-    responses, clusters = _ok(audit, "n_responses", judge), _ok(audit, "n_clusters", judge)
+    responses, clusters = ok(audit, "n_responses", judge), ok(audit, "n_clusters", judge)
     if responses is None or clusters is None or responses.estimate is None or clusters.estimate is None:
         return ""
     said = (
-        f"{audit.data.n_criteria:,} {'criterion' if audit.data.n_criteria == 1 else 'criteria'} on {responses.estimate:,.0f} fully scored "
-        f"responses from {clusters.estimate:,.0f} clusters"
+        f"{plural(audit.data.n_criteria, 'criterion', 'criteria')} on "
+        f"{plural(int(responses.estimate), 'fully scored response')} from {plural(int(clusters.estimate), 'cluster')}"
     )
-    of = _reference_of(judge) if audit.data.has_reference else judge
-    spread, correlation = _ok(audit, "sd_total", of), _ok(audit, "mean_intercriterion_correlation", judge)
+    of = reference_of(judge) if audit.data.has_reference else judge
+    spread, correlation = ok(audit, "sd_total", of), ok(audit, "mean_intercriterion_correlation", judge)
     if spread is not None:
-        whose = "reference" if audit.data.has_reference else "judge"
-        said += f"; SD of {whose} totals {value_text(spread)} on a scale of 0 to {audit.data.n_criteria}"
+        whose, is_count = "reference" if audit.data.has_reference else "judge", audit.declarations.scale == "binary"
+        said += f"; SD of {whose} {'totals' if is_count else 'marks'} {value_text(spread)}"
+        said += f" on a scale of 0 to {audit.data.n_criteria}" if is_count else ""
     if correlation is not None:
         said += f"; mean correlation between criteria {value_text(correlation)}"
     return said + "."
 
 
-def _pair(audit: Audit, judge: str, statistic: str, name: str) -> str:
-    mine, null = _ok(audit, statistic, judge), _ok(audit, statistic, _reference_of(judge))
+def _pair(name: str, mine: Estimate | None, null: Estimate | None) -> str:
     if mine is None:
         return ""
     if null is None:
-        return f"{name} is {with_interval(mine)} on the judge's verdicts, with no reference labels to compare it with"
+        return f"{name} is {with_interval(mine)} on the judge's verdicts, with no value on reference labels beside it"
     return f"{name} is {value_text(mine)} on the judge's verdicts and {value_text(null)} on reference labels"
 
 
-def _borrowed(audit: Audit, judge: str) -> str:
-    few = audit.get(f"n_responses/{encode(judge)}")
-    form = "kr20[variance=n]" if few is not None and few.estimate is not None and few.estimate < 50 else "kr20"
-    divisor = "both variances with 1/n" if form != "kr20" else "item variances with 1/n, total variance with 1/(n−1)"
-    parts = [_pair(audit, judge, form, f"KR-20 ({divisor})")]
+def _both(audit: Audit, judge: str, statistic: str, cut: float) -> tuple[Estimate | None, Estimate | None]:
+    return ok(audit, statistic, judge, cut=cut), ok(audit, statistic, reference_of(judge), cut=cut)
+
+
+def borrowed_line(audit: Audit, judge: str) -> str:
+    """KR-20 and Livingston-Lewis accuracy, each beside its value on reference labels."""
+    mine = leading_kr20(audit, judge)
+    is_n = mine is not None and bool(mine.params)
+    divisor = "both variances with 1/n" if is_n else "item variances with 1/n, total variance with 1/(n−1)"
+    parts = [_pair(f"KR-20 ({divisor})", mine, leading_kr20(audit, reference_of(judge)))]
     cut = main_cut(audit)
     if cut is not None:
-        parts.append(
-            _pair(
-                audit,
-                judge,
-                f"livingston_lewis_accuracy[cut={cut:g}]",
-                f"Livingston–Lewis accuracy at {cut:g} criteria",
-            )
-        )
+        name = f"Livingston–Lewis accuracy at {cut:g} criteria"
+        parts.append(_pair(name, *_both(audit, judge, "livingston_lewis_accuracy", cut)))
     parts = [part for part in parts if part]
     if not parts:
         return ""
@@ -86,39 +87,58 @@ def _dependability(audit: Audit, judge: str) -> str:
     cut = main_cut(audit)
     if cut is None:
         return ""
-    said = _pair(
-        audit,
-        judge,
-        f"phi_lambda[cut={cut:g}]",
-        f"The dependability coefficient Φ(λ = {cut:g}/{audit.data.n_criteria})",
-    )
-    accuracy = _ok(audit, f"accuracy[cut={cut:g}]", judge)
+    name = f"The dependability coefficient Φ(λ = {cut:g}/{audit.data.n_criteria})"
+    said = _pair(name, *_both(audit, judge, "phi_lambda", cut))
+    accuracy = ok(audit, "accuracy", judge, cut=cut)
     if said and accuracy is not None:
         said += f"; it is a ratio of squared distances from the cut, not to be set beside the gate accuracy of {value_text(accuracy)}"
     return f"{said}." if said else ""
 
 
 def _errors(audit: Audit, judge: str) -> str:
-    accept, reject = _ok(audit, "false_accept_rate", judge), _ok(audit, "false_reject_rate", judge)
-    if accept is None or reject is None:
+    if not audit.data.has_reference:
         return ""
-    negative, positive = (printable(level) for level in audit.declarations.levels)
-    level = f"{100 * audit.declarations.confidence_level:g} % cluster intervals"
-    said = [
-        (
-            f"Against reference labels the judge accepts {with_interval(accept)} of {negative} and rejects "
-            f"{with_interval(reject)} of {positive} ({level})"
-        )
-    ]
-    worst = _ok(audit, "errors_in_worst_lines[lines=5]", judge)
-    if worst is not None and worst.n_used > 5:
-        said.append(f"5 of {worst.n_used:,} lines hold {worst.events:,.0f} of its {worst.trials:,.0f} errors")
+    clauses = {"binary": _directions, "ordinal": _marks, "continuous": _marks}.get(audit.declarations.scale, _labels)
+    said = [clauses(audit, judge)]
+    if not said[0]:
+        return ""
+    said[0] = f"Against reference labels {said[0]} ({interval_phrase(audit, judge)})"
+    if words := concentration(audit, judge):
+        said.append(f"It has {words}")
     cut = main_cut(audit)
-    accuracy = _ok(audit, f"accuracy[cut={cut:g}]", judge) if cut is not None else None
-    counted = _ok(audit, f"accuracy[cut={cut:g},unscored=error]", judge) if cut is not None else None
+    accuracy = ok(audit, "accuracy", judge, cut=cut) if cut is not None else None
+    counted = ok(audit, "accuracy", judge, cut=cut, unscored="error") if cut is not None else None
     if accuracy is not None and counted is not None:
         said.append(
             f"Gate accuracy at {cut:g} criteria is {with_interval(accuracy)} on {accuracy.n_used:,} scored responses and "
             f"{with_interval(counted)} on all {counted.n_used:,} with unscored ones as errors"
         )
     return ". ".join(said) + "."
+
+
+def _directions(audit: Audit, judge: str) -> str:
+    accept, reject = ok(audit, "false_accept_rate", judge), ok(audit, "false_reject_rate", judge)
+    negative, positive = (printable(level) for level in audit.declarations.levels)
+    parts = [f"accepts {with_interval(accept)} of {negative}"] if accept is not None else []
+    parts += [f"rejects {with_interval(reject)} of {positive}"] if reject is not None else []
+    return f"the judge {' and '.join(parts)}" if parts else ""
+
+
+def _marks(audit: Audit, judge: str) -> str:
+    names = {
+        "bias": "bias",
+        "mae": "mean absolute error",
+        "quadratic_weighted_kappa": "quadratic-weighted κ",
+        "pearson_r": "r",
+    }
+    found = [(said, ok(audit, name, judge)) for name, said in names.items()]
+    parts = [f"{said} {with_interval(one)}" for said, one in found if one is not None]
+    return f"the judge's marks have {', '.join(parts)}" if parts else ""
+
+
+def _labels(audit: Audit, judge: str) -> str:
+    agreement, kappa = ok(audit, "observed_agreement", judge), ok(audit, "cohen_kappa", judge)
+    if agreement is None:
+        return ""
+    beyond = f", κ {with_interval(kappa)}" if kappa is not None else ""
+    return f"the judge agrees on {with_interval(agreement)} of verdicts{beyond}"

@@ -1,14 +1,14 @@
-"""What can be said in three sentences, and what cannot, both generated from the estimates."""
+"""What can be said in three sentences, generated from the estimates."""
 
 from evenhand.errors import printable
-from evenhand.ids import encode
-from evenhand.report.tables import events_text, percent, range_text, value_text
+from evenhand.report.gaps import no_statement
+from evenhand.report.lookups import judge_sources, leading_kr20, main_cut, n_compared, ok, reference_of
+from evenhand.report.tables import events_text, missing_text, percent_text, range_text, value_text
 from evenhand.results import Audit, Estimate
 
-
-def judge_sources(audit: Audit) -> list[str]:
-    """Sources of judges, in the order of the estimates."""
-    return list(dict.fromkeys(estimate.source for estimate in audit if estimate.statistic == "n_verdicts"))
+SAME_BANK_MARGIN = 0.10
+"""Judge and reference count as about the same on KR-20 only where the whole interval of their difference is this near 0."""
+_MOST_SPOKEN = 3
 
 
 def with_interval(estimate: Estimate, *, events: bool = False) -> str:
@@ -17,71 +17,105 @@ def with_interval(estimate: Estimate, *, events: bool = False) -> str:
     return value_text(estimate) + (f" ({', '.join(inside)})" if inside else "")
 
 
-def main_cut(audit: Audit) -> float | None:
-    """The declared cut nearest to half of the criteria, the one a short text speaks of."""
-    return min(audit.declarations.cuts, key=lambda cut: abs(cut - audit.data.n_criteria / 2), default=None)
-
-
 def first_screen(audit: Audit) -> tuple[str, ...]:
     """About three sentences: the judge's errors, its decisions, and what describes the bank."""
     judges = judge_sources(audit)
     if not audit.data.has_reference:
-        return (NO_STATEMENT, *_bank_alone(audit, judges[0]))
+        return (no_statement(audit), *_bank_alone(audit, judges[0]))
     sentences: list[str] = []
-    for judge in judges[:3]:
+    for judge in judges[:_MOST_SPOKEN]:
         sentences += [_errors(audit, judge), _decision(audit, judge)]
     sentences.append(_bank(audit, judges[0]))
-    if len(judges) > 3:
-        sentences.append(f"{len(judges) - 3} more judges stand below.")
+    if len(judges) > _MOST_SPOKEN:
+        sentences.append(f"{len(judges) - _MOST_SPOKEN} more judges stand below.")
     return tuple(sentence for sentence in sentences if sentence)
-
-
-NO_STATEMENT = (
-    "No statement about the judge can be made from these data: they hold neither reference labels nor a varied "
-    "condition of the judge, and describe the bank and its checklist only."
-)
 
 
 def _who(judge: str) -> str:
     return "This judge" if judge == "judge" else f"Judge {printable(judge)}"
 
 
-def _ok(audit: Audit, text: str) -> Estimate | None:
-    found = audit.get(text)
-    return found if found is not None and found.status == "ok" else None
-
-
 def _errors(audit: Audit, judge: str) -> str:
-    source = encode(judge)
-    accept, reject = _ok(audit, f"false_accept_rate/{source}"), _ok(audit, f"false_reject_rate/{source}")
-    agreement, kappa = _ok(audit, f"observed_agreement/{source}"), audit.get(f"cohen_kappa/{source}")
-    if agreement is None:
+    if not n_compared(audit, judge):
         return f"{_who(judge)} has no verdict that meets a reference label, so nothing can be said about its errors."
-    negative, positive = (
-        printable(level) for level in audit.declarations.levels[:: len(audit.declarations.levels) - 1]
+    scale = audit.declarations.scale
+    if scale in ("ordinal", "continuous"):
+        return _marks(audit, judge)
+    agreement = ok(audit, "observed_agreement", judge)
+    if agreement is None:
+        return ""
+    if scale == "pairwise":
+        return _pairs(audit, judge, agreement)
+    parts = _directions(audit, judge)
+    said = f"{_who(judge)} {' and '.join(parts)}; it" if parts else _who(judge)
+    return (
+        f"{said} gives the reference's label on {with_interval(agreement)} of verdicts{_beyond_chance(audit, judge)}."
     )
+
+
+def _directions(audit: Audit, judge: str) -> list[str]:
+    """Errors in both directions of binary verdicts."""
+    if audit.declarations.scale != "binary":
+        return []
+    accept, reject = ok(audit, "false_accept_rate", judge), ok(audit, "false_reject_rate", judge)
+    negative, positive = (printable(level) for level in audit.declarations.levels)
     parts = []
     if accept is not None:
         parts.append(f"accepts {with_interval(accept, events=True)} of what the reference calls {negative}")
     if reject is not None:
         parts.append(f"rejects {with_interval(reject, events=True)} of what it calls {positive}")
-    said = f"{_who(judge)} {' and '.join(parts)}; it" if parts else _who(judge)
-    beyond = ""
-    if kappa is not None and kappa.status == "ok":
-        beyond = f", κ {with_interval(kappa)} beyond chance"
-    elif kappa is not None:
-        beyond = f"; κ is undefined ({printable(kappa.reason)})"
-    return f"{said} gives the reference's label on {with_interval(agreement)} of verdicts{beyond}."
+    return parts
+
+
+def _beyond_chance(audit: Audit, judge: str) -> str:
+    kappa = ok(audit, "cohen_kappa", judge)
+    if kappa is not None:
+        return f", κ {with_interval(kappa)} beyond chance"
+    absent = [e for e in audit.of("cohen_kappa", judge) if not e.params]
+    return f"; κ is undefined ({missing_text(absent[0])})" if absent else ""
+
+
+def _marks(audit: Audit, judge: str) -> str:
+    """Where marks lie, how far off they are, and how they rank."""
+    bias, mae = ok(audit, "bias", judge), ok(audit, "mae", judge)
+    agreement = ok(audit, "observed_agreement", judge)
+    parts = []
+    if bias is not None and mae is not None:
+        parts.append(
+            f"its mark minus the reference's is {with_interval(bias)} on average and {with_interval(mae)} in absolute size"
+        )
+    elif agreement is not None:
+        parts.append(f"it gives the reference's label on {with_interval(agreement)} of verdicts")
+    coefficients = []
+    for name, short in (("pearson_r", "r"), ("quadratic_weighted_kappa", "quadratic-weighted κ")):
+        found = [e for e in audit.of(name, judge) if not e.params]
+        if found and found[0].status == "ok":
+            coefficients.append(f"{short} is {with_interval(found[0])}")
+        elif found:
+            coefficients.append(f"{short} has no value ({missing_text(found[0])})")
+    parts += [", ".join(coefficients)] if coefficients else []
+    return f"{_who(judge)}, on {n_compared(audit, judge):,} verdicts that meet a reference mark: {'; '.join(parts)}."
+
+
+def _pairs(audit: Audit, judge: str, agreement: Estimate) -> str:
+    said = f"{_who(judge)} gives the reference's verdict on {with_interval(agreement)} of pairs{_beyond_chance(audit, judge)}"
+    mine, theirs = ok(audit, "win_rate", judge), ok(audit, "win_rate", reference_of(judge))
+    gap = ok(audit, "win_rate", f"{judge}-reference")
+    side = printable(audit.declarations.levels[-1])
+    if mine is not None and theirs is not None:
+        said += f"; {side} wins {value_text(mine)} of its verdicts and {value_text(theirs)} of the reference's"
+        inside = ["a tie counting as half a win"] if ok(audit, "win_rate", judge, ties="class") else []
+        inside += [f"difference {with_interval(gap)}"] if gap is not None else []
+        said += f" ({'; '.join(inside)})" if inside else ""
+    return f"{said}."
 
 
 def _decision(audit: Audit, judge: str) -> str:
     cut = main_cut(audit)
-    if cut is None:
+    found = ok(audit, "accuracy", judge, cut=cut) if cut is not None else None
+    if cut is None or found is None:
         return ""
-    found = _ok(audit, f"accuracy[cut={cut:g}]/{encode(judge)}")
-    counted = _ok(audit, f"accuracy[cut={cut:g},unscored=error]/{encode(judge)}")
-    if found is None:
-        return ""
+    counted = ok(audit, "accuracy", judge, cut=cut, unscored="error")
     said = f"Its pass or fail at {cut:g} of {audit.data.n_criteria} criteria matches the reference's on {with_interval(found)} of responses"
     if counted is not None and counted.n_used > found.n_used:
         said += f", and on {with_interval(counted)} when the {counted.n_used - found.n_used:,} not fully scored count as errors"
@@ -89,27 +123,33 @@ def _decision(audit: Audit, judge: str) -> str:
 
 
 def _bank(audit: Audit, judge: str) -> str:
-    on_judge, null = _ok(audit, f"kr20/{encode(judge)}"), _ok(audit, f"kr20/{reference_of(judge)}")
-    gap = _ok(audit, f"kr20/{encode(judge)}-reference")
-    if on_judge is None or null is None or gap is None:
+    mine, null = leading_kr20(audit, judge), leading_kr20(audit, reference_of(judge))
+    gap = leading_kr20(audit, f"{judge}-reference")
+    if mine is None or null is None or gap is None:
         return ""
-    values = f"KR-20 is {value_text(on_judge)} on the judge's verdicts and {value_text(null)} on reference labels"
-    if gap.ci_low is not None and gap.ci_high is not None and gap.ci_low <= 0 <= gap.ci_high:
-        return f"{values} (difference {value_text(gap)}, {range_text(gap)}): an error-free scorer gets about the same, so it describes the bank, not the judge."
-    return f"{values}: what the judge adds is their difference, {with_interval(gap)}; the rest is the bank."
-
-
-def reference_of(judge: str) -> str:
-    """Source, as in ids, of the reference on the responses of a judge."""
-    return "reference" if judge == "judge" else encode(f"reference:{judge}")
+    whose = "the judge's verdicts" if judge == "judge" else f"the verdicts of {printable(judge)}"
+    values = f"KR-20 is {value_text(mine)} on {whose} and {value_text(null)} on reference labels"
+    if gap.ci_low is None or gap.ci_high is None:
+        why = missing_text(gap)
+        return f"{values}; the difference, {value_text(gap)}, has no interval{f' ({why})' if why else ''}."
+    between = f"{value_text(gap)} ({range_text(gap)})"
+    if max(abs(gap.ci_low), abs(gap.ci_high)) <= SAME_BANK_MARGIN:
+        return (
+            f"{values} (difference {between}, all of it within {SAME_BANK_MARGIN:.2f} of 0): an error-free scorer gets about "
+            "the same, so it describes the bank, not the judge."
+        )
+    if gap.ci_low <= 0 <= gap.ci_high:
+        return f"{values}; the difference, {between}, is not settled by these data."
+    return f"{values}: what the judge adds is their difference, {between}; the rest is the bank."
 
 
 def _bank_alone(audit: Audit, judge: str) -> tuple[str, ...]:
-    rate, consistency = _ok(audit, f"judge_positive_rate/{encode(judge)}"), _ok(audit, f"kr20/{encode(judge)}")
+    rate, consistency = ok(audit, "judge_positive_rate", judge), leading_kr20(audit, judge)
+    whose = "The judge" if judge == "judge" else f"Judge {printable(judge)}"
     said = []
     if rate is not None:
         said.append(
-            f"The judge calls {with_interval(rate)} of {rate.n_used:,} scored verdicts {printable(audit.declarations.levels[-1])}."
+            f"{whose} calls {with_interval(rate)} of {rate.n_used:,} scored verdicts {printable(audit.declarations.levels[-1])}."
         )
     if consistency is not None:
         said.append(
@@ -137,46 +177,6 @@ def label_shares(audit: Audit, judge: str) -> str:
     said = []
     for label in labels[:8]:
         shares = [sum(int(row["n"] or 0) for row in rows if row[side] == label) / total for side in sides]
-        both = f" ({' / '.join(percent(share) for share in shares)})" if len(sides) > 1 else ""
-        said.append(f"{printable(label)} {percent(sum(shares) / len(shares))}{both}")
+        both = f" ({' / '.join(percent_text(share) for share in shares)})" if len(sides) > 1 else ""
+        said.append(f"{printable(label)} {percent_text(sum(shares) / len(shares))}{both}")
     return ", ".join(said) + ("; both sides together (judge / reference)" if len(sides) > 1 else "")
-
-
-def cannot_say(audit: Audit) -> tuple[tuple[str, str], ...]:
-    """What these data cannot say, and what to collect."""
-    found = []
-    if not audit.data.has_reference:
-        found.append(
-            (
-                "how often the judge errs, and in which direction: there are no reference labels",
-                "label a sample of the responses (a hundred or more, spread over clusters) and add them with --labels FILE",
-            )
-        )
-    if "conditions" not in audit.declarations.reading:
-        found += [
-            (
-                "whether its decisions depend on the wording of the instruction: there is one wording",
-                "judge the same responses under several wordings (three are imprecise, eight are better), a column --phrasing COL",
-            ),
-            (
-                "whether a rerun gives the same verdicts: there is one occasion",
-                "judge the same responses a second time, a column --occasion COL",
-            ),
-        ]
-    if (
-        audit.data.has_reference
-        and not audit.declarations.cuts
-        and audit.declarations.scale == "binary"
-        and audit.data.n_criteria > 1
-    ):
-        found.append(
-            ("how often a pass or fail matches the reference: no cut is declared", "name the pass mark with --cut C")
-        )
-    if audit.declarations.cluster_unit == "response":
-        found.append(
-            (
-                "how far intervals are too narrow because responses share a question, prompt or student",
-                "name what they share with --cluster COL",
-            )
-        )
-    return tuple(found)

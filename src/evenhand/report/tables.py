@@ -157,9 +157,7 @@ def display_name(estimate: Estimate) -> str:
     """The statistic in words, with the parameters that tell it apart."""
     name = NAMES.get(estimate.statistic, estimate.statistic.replace("_", " "))
     unit = "" if "per" in estimate.params else _UNITS.get(estimate.statistic, "")
-    inner = ", ".join(
-        [*([unit] if unit else []), *(param_text(key, value) for key, value in estimate.params.items())]
-    )
+    inner = ", ".join([*([unit] if unit else []), *(param_text(key, value) for key, value in estimate.params.items())])
     return printable(f"{name} ({inner})" if inner else name)
 
 
@@ -171,11 +169,6 @@ def param_text(key: str, value: str) -> str:
 def _fixed(number: float, digits: int) -> str:
     rounded = f"{number:.{digits}f}"
     return rounded.removeprefix("-") if float(rounded) == 0 else rounded
-
-
-def percent(share: float) -> str:
-    """A share in percent, one decimal."""
-    return f"{_fixed(100 * share, 1)} %"
 
 
 def plural(number: int, word: str, words: str = "") -> str:
@@ -195,8 +188,13 @@ def number_text(statistic: str, number: float) -> str:
     if statistic.startswith(_COUNTS):
         return count_text(number)
     if statistic in PERCENT:
-        return percent(number)
+        return percent_text(number)
     return _fixed(number, 1 if statistic.startswith(_EXPECTED_COUNTS) else 3)
+
+
+def percent_text(share: float) -> str:
+    """A share in percent, one decimal."""
+    return f"{_fixed(100 * share, 1)} %"
 
 
 def count_text(number: float) -> str:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from evenhand.errors import printable
 from evenhand.ids import EstimateId
 from evenhand.report.drawings import LineErrors
+from evenhand.report.lookups import find, ok
 from evenhand.report.numbers import Card, Cell, card, cell
-from evenhand.report.tables import NAMES, count_text
+from evenhand.report.tables import NAMES, count_text, value_text
 from evenhand.results import Audit
 from evenhand.results import Cell as Value
 
@@ -81,6 +82,29 @@ def line_errors(audit: Audit, judge: str) -> list[LineErrors]:
         for r in (table.records() if table is not None else [])
     ]
     return sorted(found, key=lambda line: -line.errors)
+
+
+def concentration(audit: Audit, judge: str, lines: str = "lines") -> str:
+    """Errors on the worst five lines beside what chance alone would put there; nothing where five are all."""
+    held = find(audit, "errors_in_worst_lines", judge, lines=5)
+    if held is None or not held.trials or held.n_used <= 5:
+        return ""
+    said = f"{held.events:,.0f} of {held.trials:,.0f} errors on 5 of {held.n_used:,} {lines}"
+    mean = ok(audit, "expected_errors_in_worst_lines", judge, lines=5)
+    high = ok(audit, "expected_errors_in_worst_lines", judge, lines=5, quantile=0.95)
+    if mean is not None:
+        upper = f", at most {value_text(high)} in 95 % of draws" if high is not None else ""
+        said += f" ({value_text(mean)} expected if every line were alike{upper})"
+    return said + (
+        "; which five is not settled: the fifth and the sixth have equally many" if _is_tied(audit, judge) else ""
+    )
+
+
+def _is_tied(audit: Audit, judge: str) -> bool:
+    """Whether the fifth and the sixth line hold equally many errors."""
+    table = audit.tables.get(f"lines/{judge}")
+    errors = [number(record["errors"]) for record in table.records()[4:6]] if table is not None else []
+    return len(errors) == 2 and errors[0] == errors[1] > 0
 
 
 def worst(audit: Audit, judge: str, most: int) -> Worst:

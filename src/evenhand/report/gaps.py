@@ -1,0 +1,120 @@
+"""What these data cannot say and what to collect, each by its own column of conditions."""
+
+from dataclasses import dataclass
+
+from evenhand.report.lookups import n_values
+from evenhand.report.tables import plural
+from evenhand.results import Audit
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A condition of the judge.
+
+    Attributes:
+        name: as in the declarations.
+        word, words: for one of its values, and for several.
+        shows: what a varied one could show, after "could show".
+        question: what cannot be said while it is not varied, with why.
+        collect: what would let it be said.
+    """
+
+    name: str
+    word: str
+    words: str
+    shows: str
+    question: str
+    collect: str
+
+
+PHRASING = Facet(
+    "phrasing",
+    "wording",
+    "wordings",
+    "how far verdicts depend on the wording of the instruction",
+    "whether its decisions depend on the wording of the instruction: there is one wording",
+    "judge the same responses under several wordings (three are imprecise, eight are better), a column --phrasing COL",
+)
+OCCASION = Facet(
+    "occasion",
+    "occasion",
+    "occasions",
+    "how far a rerun changes verdicts",
+    "whether a rerun gives the same verdicts: there is one occasion",
+    "judge the same responses a second time, a column --occasion COL",
+)
+ARM = Facet(
+    "arm",
+    "statement about the author",
+    "statements about the author",
+    "whether a statement about the author moves verdicts on identical work",
+    "whether it marks the work or the author: there is one statement about the author, or none",
+    "judge the same responses with and without a statement about the author, a column --arm COL",
+)
+ORDER = Facet("order", "order of showing", "orders of showing", "whether the order of showing decides verdicts", "", "")
+MODEL = Facet("model", "model", "models", "how far verdicts differ between models", "", "")
+SETTING = Facet("setting", "setting", "settings", "how far verdicts differ between settings", "", "")
+FACETS = (PHRASING, OCCASION, ARM, ORDER, MODEL, SETTING)
+
+
+def is_reported(audit: Audit, facet: Facet) -> bool:
+    """Whether this audit computes what the varied facet shows."""
+    return facet is ORDER and any(e.statistic == "order_consistency" and e.status == "ok" for e in audit.estimates)
+
+
+def pooled(audit: Audit, facet: Facet) -> str:
+    """That a varied facet is pooled and how to use it all the same; nothing where it is not varied."""
+    n = n_values(audit, facet.name)
+    if n < 2 or is_reported(audit, facet):
+        return ""
+    return f"{plural(n, facet.word, facet.words)} are in these data, pooled by this version: audit each by itself to compare them"
+
+
+def no_statement(audit: Audit) -> str:
+    """What can be said about the judge without a reference."""
+    varied = [facet for facet in FACETS if n_values(audit, facet.name) > 1]
+    if not varied:
+        return (
+            "No statement about the judge can be made from these data: they hold neither reference labels nor a varied "
+            "condition of the judge, and describe the bank and its checklist only."
+        )
+    said = ["These data hold no reference labels, so nothing can be said about the judge's errors."]
+    for facet in varied:
+        count = plural(n_values(audit, facet.name), facet.word, facet.words)
+        end = "the numbers on orders say it" if is_reported(audit, facet) else "this version pools them"
+        said.append(f"Their {count} could show {facet.shows}; {end}.")
+    return " ".join(said)
+
+
+def cannot_say(audit: Audit) -> tuple[tuple[str, str], ...]:
+    """What these data cannot say, and what to collect."""
+    found = []
+    if not audit.data.has_reference:
+        found.append(
+            (
+                "how often the judge errs, and in which direction: there are no reference labels",
+                "label a sample of the responses (a hundred or more, spread over clusters) and add them with --labels FILE",
+            )
+        )
+    for facet in FACETS:
+        if words := pooled(audit, facet):
+            found.append((f"{facet.shows}: {words.split(':')[0]}", "audit each by itself and compare them"))
+        elif facet in (PHRASING, OCCASION) and n_values(audit, facet.name) < 2:
+            found.append((facet.question, facet.collect))
+    if (
+        audit.data.has_reference
+        and not audit.declarations.cuts
+        and audit.declarations.scale == "binary"
+        and audit.data.n_criteria > 1
+    ):
+        found.append(
+            ("how often a pass or fail matches the reference: no cut is declared", "name the pass mark with --cut C")
+        )
+    if audit.declarations.cluster_unit == "response":
+        found.append(
+            (
+                "how far intervals are too narrow because responses share a question, prompt or student",
+                "name what they share with --cluster COL",
+            )
+        )
+    return tuple(found)
