@@ -34,7 +34,7 @@ def test_names_speak_words(demo: Audit) -> None:
 def test_card_of_the_sketch(demo: Audit) -> None:
     text = card(demo, demo["cohen_kappa/judge"], "evenhand show out cohen_kappa/judge --card")
     assert text.startswith(
-        "cohen_kappa/judge = 0.9036402569593146   95 % [0.8300152339736103, 0.945376281087298]   se 0.0242"
+        "cohen_kappa/judge = 0.9036   95 % [0.8300, 0.9454]   se 0.0242"
     )
     assert "describes  judge, on this bank's prevalence (55.1 % are 1)" in text
     assert "again      evenhand show out cohen_kappa/judge --card" in text

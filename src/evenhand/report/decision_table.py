@@ -178,6 +178,7 @@ def _quantity_of_errors(audit: Audit) -> str:
 def _errors(audit: Audit, judge: str) -> list[str]:
     if not audit.data.has_reference:
         return []
+    side = printable(audit.declarations.levels[-1]) if audit.declarations.levels else ""
     names: dict[str, tuple[tuple[str, str], ...]] = {
         "binary": (("false_accept_rate", "false accepts"), ("false_reject_rate", "false rejects")),
         "ordinal": (
@@ -187,7 +188,7 @@ def _errors(audit: Audit, judge: str) -> list[str]:
             ("pearson_r", "r"),
         ),
         "continuous": (("bias", "bias"), ("mae", "mean absolute error"), ("pearson_r", "r")),
-        "pairwise": (("observed_agreement", "same verdict on"), ("win_rate", "win rate")),
+        "pairwise": (("observed_agreement", "same verdict on"), ("win_rate", f"win rate of {side}")),
     }
     found = [(said, _value(ok(audit, name, judge))) for name, said in names.get(audit.declarations.scale, ())]
     parts = [f"{said} {value}" for said, value in found if value]

@@ -15,7 +15,7 @@ class Facet:
         name: as in the declarations.
         word, words: for one of its values, and for several.
         shows: what a varied one could show, after "could show".
-        question: what cannot be said while it is not varied, with why.
+        question: what cannot be said while it is not varied, with why; empty where other rows ask it.
         collect: what would let it be said.
     """
 
@@ -23,8 +23,8 @@ class Facet:
     word: str
     words: str
     shows: str
-    question: str
-    collect: str
+    question: str = ""
+    collect: str = ""
 
 
 PHRASING = Facet(
@@ -48,12 +48,10 @@ ARM = Facet(
     "statement about the author",
     "statements about the author",
     "whether a statement about the author moves verdicts on identical work",
-    "whether it marks the work or the author: there is one statement about the author, or none",
-    "judge the same responses with and without a statement about the author, a column --arm COL",
 )
-ORDER = Facet("order", "order of showing", "orders of showing", "whether the order of showing decides verdicts", "", "")
-MODEL = Facet("model", "model", "models", "how far verdicts differ between models", "", "")
-SETTING = Facet("setting", "setting", "settings", "how far verdicts differ between settings", "", "")
+ORDER = Facet("order", "order of showing", "orders of showing", "whether the order of showing decides verdicts")
+MODEL = Facet("model", "model", "models", "how far verdicts differ between models")
+SETTING = Facet("setting", "setting", "settings", "how far verdicts differ between settings")
 FACETS = (PHRASING, OCCASION, ARM, ORDER, MODEL, SETTING)
 
 
@@ -99,7 +97,7 @@ def cannot_say(audit: Audit) -> tuple[tuple[str, str], ...]:
     for facet in FACETS:
         if words := pooled(audit, facet):
             found.append((f"{facet.shows}: {words.split(':')[0]}", "audit each by itself and compare them"))
-        elif facet in (PHRASING, OCCASION) and n_values(audit, facet.name) < 2:
+        elif facet.question and n_values(audit, facet.name) < 2:
             found.append((facet.question, facet.collect))
     if (
         audit.data.has_reference

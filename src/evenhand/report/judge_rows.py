@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from evenhand.errors import printable
-from evenhand.report.lookups import find, reference_of
+from evenhand.report.lookups import find, ok, reference_of
 from evenhand.report.sentences import label_shares
 from evenhand.report.tables import events_text, interval_text, missing_text, value_text
 from evenhand.report.worst import concentration
@@ -50,75 +50,81 @@ _ALONE = {
 }
 
 
+_Row = tuple[str, Estimate | None, str]
+"""Label, number, and what is said after it."""
+
+
 def rows_of_judge(audit: Audit, judge: str) -> Iterator[str]:
-    """The main numbers of a judge, a line each."""
-    scale, labels = audit.declarations.scale, audit.declarations.levels
-    if scale == "binary":
-        yield from _directions(audit, judge)
-    yield from _row("agrees with the reference", find(audit, "observed_agreement", judge))
-    yield from _row("κ, agreement beyond chance", find(audit, "cohen_kappa", judge))
-    yield from _row("φ (= r, ρ, τ_b, MCC)", find(audit, "phi", judge))
-    if scale in ("ordinal", "continuous"):
-        for name, label in _MARKS:
-            yield from _row(label, find(audit, name, judge))
-    if scale == "pairwise":
-        yield from _wins(audit, judge)
-    if audit.data.n_criteria > 1:
-        yield from _row("leniency, criteria a response", find(audit, "leniency", judge))
-    yield from _gates(audit, judge)
-    if not audit.data.has_reference and labels:
-        yield from _row(f"says {printable(labels[-1])}", find(audit, "judge_positive_rate", judge))
-        yield from _row("mean mark", find(audit, "mean_total", judge) if scale in ("ordinal", "continuous") else None)
+    """The main numbers of a judge, a line each; a reason that several share is given once."""
+    seen: set[str] = set()
+    for label, estimate, after in _rows(audit, judge):
+        if estimate is not None:
+            yield from _lines(label, estimate, after, seen)
     if words := concentration(audit, judge, "checklist lines"):
         with_errors = find(audit, "lines_with_errors", judge)
         any_ = f"; {with_errors.events:,.0f} lines have any" if with_errors and with_errors.events else ""
         yield f"  {words}{any_}"
-    if len(labels) <= _MOST_SHARES and (shares := label_shares(audit, judge)):
+    if len(audit.declarations.levels) <= _MOST_SHARES and (shares := label_shares(audit, judge)):
         yield f"  labels used   {shares}"
 
 
-def _row(label: str, estimate: Estimate | None, after: str = "") -> Iterator[str]:
+def _lines(label: str, estimate: Estimate, after: str, seen: set[str]) -> Iterator[str]:
     """Label, value, interval, and notes: what comes after, why something is missing, and few events."""
-    if estimate is None:
-        return
     has_few = bool(interval_text(estimate)) and estimate.reason.startswith("few events")
-    notes = [after, missing_text(estimate), "(few events)" if has_few else ""]
+    reason = missing_text(estimate)
+    why = "no interval, as above" if reason in seen and estimate.status == "ok" else reason
+    seen |= {reason} if reason else set()
+    notes = [after, why, "(few events)" if has_few else ""]
     first, *others = textwrap.wrap("  ".join(note for note in notes if note), WIDTH - _NOTE) or [""]
     start = f"  {label[:_NAME]:<{_NAME}}{value_text(estimate):>9}   {interval_text(estimate):<18}"
     yield f"{start:<{_NOTE}}{first}".rstrip()
     yield from (" " * _NOTE + line for line in others)
 
 
-def _directions(audit: Audit, judge: str) -> Iterator[str]:
+def _rows(audit: Audit, judge: str) -> Iterator[_Row]:
+    scale, labels = audit.declarations.scale, audit.declarations.levels
+    if scale == "binary":
+        yield from _directions(audit, judge)
+    yield "agrees with the reference", find(audit, "observed_agreement", judge), ""
+    yield "κ, agreement beyond chance", find(audit, "cohen_kappa", judge), ""
+    yield "φ (= r, ρ, τ_b, MCC)", find(audit, "phi", judge), ""
+    if scale in ("ordinal", "continuous"):
+        yield from ((label, find(audit, name, judge), "") for name, label in _MARKS)
+    if scale == "pairwise":
+        yield from _wins(audit, judge)
+    if audit.data.n_criteria > 1:
+        yield "leniency, criteria a response", find(audit, "leniency", judge), ""
+    yield from _gates(audit, judge)
+    if not audit.data.has_reference and labels:
+        yield f"says {printable(labels[-1])}", find(audit, "judge_positive_rate", judge), ""
+    if not audit.data.has_reference and scale in ("ordinal", "continuous"):
+        yield "mean mark", find(audit, "mean_total", judge), ""
+
+
+def _directions(audit: Audit, judge: str) -> Iterator[_Row]:
     negative, positive = (printable(level) for level in audit.declarations.levels)
     for name, label in (
         ("false_accept_rate", f"false accepts: {negative} called {positive}"),
         ("false_reject_rate", f"false rejects: {positive} called {negative}"),
     ):
         found = find(audit, name, judge)
-        yield from _row(label, found, events_text(found) if found else "")
+        yield label, found, events_text(found) if found else ""
 
 
-def _wins(audit: Audit, judge: str) -> Iterator[str]:
-    side = printable(audit.declarations.levels[-1])
-    null = find(audit, "win_rate", reference_of(judge))
-    after = f"{value_text(null)} on the reference's verdicts" if null is not None and null.status == "ok" else ""
-    yield from _row(f"win rate of {side}", find(audit, "win_rate", judge), after)
-    yield from _row("ties", find(audit, "tie_rate", judge))
-    for name, label in (
-        ("order_consistency", "same verdict in both orders"),
-        ("first_position_share", "wins of what is shown first"),
-    ):
-        yield from _row(label, find(audit, name, judge))
+def _wins(audit: Audit, judge: str) -> Iterator[_Row]:
+    null = ok(audit, "win_rate", reference_of(judge))
+    after = f"{value_text(null)} on the reference's verdicts" if null is not None else ""
+    yield f"win rate of {printable(audit.declarations.levels[-1])}", find(audit, "win_rate", judge), after
+    yield "ties", find(audit, "tie_rate", judge), ""
+    yield "same verdict in both orders", find(audit, "order_consistency", judge), ""
+    yield "wins of what is shown first", find(audit, "first_position_share", judge), ""
 
 
-def _gates(audit: Audit, judge: str) -> Iterator[str]:
+def _gates(audit: Audit, judge: str) -> Iterator[_Row]:
     for cut in audit.declarations.cuts:
         counted = find(audit, "accuracy", judge, cut=cut, unscored="error")
         after = f"{value_text(counted)} with unscored as errors" if counted and audit.data.rows_excluded else ""
-        yield from _row(
-            f"pass at {cut:g} of {audit.data.n_criteria} matches", find(audit, "accuracy", judge, cut=cut), after
-        )
+        yield f"pass at {cut:g} of {audit.data.n_criteria} matches", find(audit, "accuracy", judge, cut=cut), after
 
 
 def judge_table(audit: Audit, judges: Sequence[str]) -> Iterator[str]:

@@ -63,21 +63,12 @@ _BY_CRITERION = (
     "prevalence",
     "judge_positive_rate",
 )
-_SAME = ("cronbach_alpha", "kr21", "standardized_alpha")
-"""Kin of KR-20, folded away."""
-_COMPARED = (
-    "false_accept_rate",
-    "false_reject_rate",
-    "observed_agreement",
-    "cohen_kappa",
-    "bias",
-    "mae",
-    "pearson_r",
-    "win_rate",
-)
+_KIN = ("cronbach_alpha", "kr21", "standardized_alpha")
+_OF_LABELS = ("false_accept_rate", "false_reject_rate", "observed_agreement", "cohen_kappa")
+_COMPARED = (*_OF_LABELS, "bias", "mae", "pearson_r", "win_rate")
 _POOLED_MISSING = (
-    "Chance agreement here is that of the ensemble forms: labels of both sides together, also those of a verdict the other "
-    "side left unscored. The AC1 of the judge's own table rests on pairs only, so the two can differ."
+    "These forms take their chance agreement from the labels of both sides together, also where one side has none; "
+    "the AC1 of the judge's own table rests on pairs only."
 )
 _TREATMENTS = {"": "scored responses", "error": "unscored as errors", "reject": "unscored as rejected"}
 
@@ -274,7 +265,7 @@ def _borrowed(audit: Audit, pool: _Pool, judge: str) -> tuple[list[NumberTable],
         one = next(iter(sides.values()))
         numbers = [sides.get(source) for source in sources]
         folded = (
-            statistic in _SAME or "method" in dict(params) or (statistic.startswith("beta_binomial") and bool(params))
+            statistic in _KIN or "method" in dict(params) or (statistic.startswith("beta_binomial") and bool(params))
         )
         rows[folded].append(pivot(audit, display_name(one), columns, numbers))
     note = (

@@ -35,10 +35,10 @@ def bank_line(audit: Audit, judge: str) -> str:
     responses, clusters = ok(audit, "n_responses", judge), ok(audit, "n_clusters", judge)
     if responses is None or clusters is None or responses.estimate is None or clusters.estimate is None:
         return ""
-    said = (
-        f"{plural(audit.data.n_criteria, 'criterion', 'criteria')} on "
-        f"{plural(int(responses.estimate), 'fully scored response')} from {plural(int(clusters.estimate), 'cluster')}"
-    )
+    criteria = plural(audit.data.n_criteria, "criterion", "criteria")
+    said = f"{criteria} on {plural(int(responses.estimate), 'fully scored response')}"
+    is_declared = audit.declarations.cluster_unit != "response"
+    said += f" from {plural(int(clusters.estimate), 'cluster')}" if is_declared else ", each taken as its own cluster"
     of = reference_of(judge) if audit.data.has_reference else judge
     spread, correlation = ok(audit, "sd_total", of), ok(audit, "mean_intercriterion_correlation", judge)
     if spread is not None:

@@ -135,7 +135,7 @@ def _bank(audit: Audit, judge: str) -> str:
     between = f"{value_text(gap)} ({range_text(gap)})"
     if max(abs(gap.ci_low), abs(gap.ci_high)) <= SAME_BANK_MARGIN:
         return (
-            f"{values} (difference {between}, all of it within {SAME_BANK_MARGIN:.2f} of 0): an error-free scorer gets about "
+            f"{values}; the difference, {between}, lies within {SAME_BANK_MARGIN:.2f} of 0: an error-free scorer gets about "
             "the same, so it describes the bank, not the judge."
         )
     if gap.ci_low <= 0 <= gap.ci_high:

@@ -64,14 +64,16 @@ def ledger(audit: Audit) -> str:
 
 def _about_judges(audit: Audit) -> Iterator[str]:
     if not audit.data.has_reference:
-        yield no_statement(audit)
+        yield from (no_statement(audit), "")
     judges = judge_sources(audit)
     if len(judges) > 1:
-        yield f"{f'What you can say about these {len(judges)} judges':<{_HEAD}}{interval_phrase(audit)}"
+        title = "What you can say about these" if audit.data.has_reference else "What was said by these"
+        yield f"{f'{title} {len(judges)} judges':<{_HEAD}}{interval_phrase(audit)}"
         yield from judge_table(audit, judges)
         return
     of = "this judge" if judges[0] == "judge" else printable(judges[0])
-    yield f"{'What you can say about ' + of:<{_HEAD}}{interval_phrase(audit, judges[0])}"
+    title = f"What you can say about {of}" if audit.data.has_reference else f"What {of} said"
+    yield f"{title:<{_HEAD}}{interval_phrase(audit, judges[0])}"
     yield from rows_of_judge(audit, judges[0])
 
 
