@@ -7,6 +7,7 @@ import pytest
 
 import evenhand
 from evenhand.api import AuditResult
+from evenhand.errors import RequestError
 from evenhand.results import Estimate
 
 BANK = files("evenhand.data") / "zhu_bank.csv"
@@ -118,7 +119,7 @@ def test_decisions_are_counted(seed: int) -> None:
         f"{name}_{k + 1}": side[:, k] for name, side in zip(("gold", "judge"), sides, strict=True) for k in range(4)
     }
     data = pl.DataFrame({"id": [f"r{n}" for n in range(40)], "topic": [f"q{n % 7}" for n in range(40)], **columns})
-    cuts = (0, 1, 2.5, 4, 5)
+    cuts = (0.5, 1, 2.5, 4)
     found = evenhand.audit(data, response="id", cluster="topic", cut=cuts)
     rows = list(zip(sides[0].tolist(), sides[1].tolist(), strict=True))
     for cut in cuts:
@@ -151,3 +152,12 @@ def test_no_decision_without_a_cut_or_a_reference() -> None:
     alone = evenhand.audit(data.drop("gold_1", "gold_2"), response="id", judge="judge_{criterion}", cut=1)
     assert not alone.audit.of("accuracy", "judge")
     assert not alone.audit.of("leniency", "judge")
+
+
+@pytest.mark.parametrize("cut", [0, -3, 5, 99])
+def test_a_cut_that_decides_nothing_is_refused(cut: float) -> None:
+    data = pl.DataFrame(
+        {"id": ["a", "b"], **{f"{side}_{n}": ["1", "0"] for side in ("gold", "judge") for n in range(1, 5)}}
+    )
+    with pytest.raises(RequestError, match="a response meets 0 to 4 criteria"):
+        evenhand.audit(data, response="id", cut=cut)

@@ -1,13 +1,14 @@
 """What the tests of reports audit: rows of case REP-01, frames in long form, and how they are audited."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 import evenhand
-from evenhand.results import Audit, Table
+from evenhand.results import Audit, Estimate, Table
 
 REP_01 = [
     {
@@ -81,3 +82,47 @@ def audit_of(frame: pd.DataFrame, **options: object) -> Audit:
     """An audit of a frame in long form."""
     roles = {"response": "response", "cluster": "question", "criterion": "criterion", "rater": "rater"}
     return evenhand.audit(frame, **{**roles, "verdict": "verdict", "reference": "reference", **options}).audit  # type: ignore[arg-type]
+
+
+def marks_frame(n: int = 60, *, levels: int | None = None) -> pd.DataFrame:
+    """A reference's and a judge's marks in clusters of six: continuous, or whole ones from 1 to ``levels``."""
+    rng = np.random.default_rng(3)
+    if levels is None:
+        reference = rng.uniform(0, 20, n).round(1)
+        judge = np.clip(reference + rng.normal(1, 2, n), 0, 20).round(1)
+    else:
+        reference = rng.integers(1, levels + 1, n)
+        judge = np.clip(reference + rng.integers(-1, 2, n), 1, levels)
+    return pd.DataFrame({"id": range(n), "q": np.arange(n) // 6, "human": reference, "judge": judge})
+
+
+def pairs_frame(n: int = 60) -> pd.DataFrame:
+    """A reference's and a judge's verdicts on pairs, ties among them."""
+    rng = np.random.default_rng(3)
+    labels = np.array(["A", "B", "tie"])
+    reference = rng.choice(labels, n)
+    judge = np.where(rng.random(n) < 0.7, reference, rng.choice(labels, n))
+    return pd.DataFrame({"id": range(n), "q": np.arange(n) // 6, "human": reference, "judge": judge})
+
+
+def audit_of_one(frame: pd.DataFrame, **options: object) -> Audit:
+    """An audit of one judge, a column a side."""
+    roles = {"response": "id", "cluster": "q", "judge": "judge", "reference": "human"}
+    return evenhand.audit(frame, **{**roles, **options}).audit  # type: ignore[arg-type]
+
+
+def of_estimates(audit: Audit, estimates: Iterable[Estimate]) -> Audit:
+    """The audit with other estimates."""
+    copy = audit.model_copy(update={"estimates": tuple(estimates)})
+    copy.__dict__.pop("_by_id", None)
+    return copy
+
+
+def changed(audit: Audit, identity: str, **fields: object) -> Audit:
+    """The audit with other fields in one estimate."""
+    return of_estimates(audit, (e.model_copy(update=fields) if e.id == identity else e for e in audit.estimates))
+
+
+def declared(audit: Audit, **fields: object) -> Audit:
+    """The audit with other declarations."""
+    return audit.model_copy(update={"declarations": audit.declarations.model_copy(update=fields)})

@@ -33,11 +33,30 @@ def test_names_speak_words(demo: Audit) -> None:
 
 def test_card_of_the_sketch(demo: Audit) -> None:
     text = card(demo, demo["cohen_kappa/judge"], "evenhand show out cohen_kappa/judge --card")
-    assert text.startswith(
-        "cohen_kappa/judge = 0.9036   95 % [0.8300, 0.9454]   se 0.0242"
-    )
+    assert text.startswith("cohen_kappa/judge = 0.9036   95 % [0.8300, 0.9454]   se 0.0243")
     assert "describes  judge, on this bank's prevalence (55.1 % are 1)" in text
     assert "again      evenhand show out cohen_kappa/judge --card" in text
+
+
+def test_card_gives_the_reasons_of_what_is_left_out(demo: Audit) -> None:
+    text = card(demo, demo["cohen_kappa/judge"], "x")
+    assert "left out   of all verdict slots: 300 judge unparsed" in text
+    assert "left out" not in card(demo, demo["kr20/reference"], "x")
+
+
+def test_only_numbers_of_verdicts_are_set_on_the_prevalence(demo: Audit) -> None:
+    assert "prevalence" not in card(demo, demo["accuracy[cut=5]/judge"], "x")
+    assert "prevalence" not in card(demo, demo["lines_with_errors/judge"], "x")
+
+
+def test_headings_have_four_decimals_and_small_numbers_four_digits() -> None:
+    found = [tables.sensible(number) for number in (0.12345678, 12.0, -0.00001, 0.000123456, None)]
+    assert found == ["0.1235", "12", "-1e-05", "0.0001235", ""]
+
+
+def test_leniency_has_its_unit(demo: Audit) -> None:
+    assert tables.display_name(demo["leniency/judge"]) == "leniency, judge minus reference (criteria a response)"
+    assert tables.display_name(demo["leniency[per=verdict]/judge"]) == "leniency, judge minus reference (a verdict)"
 
 
 def test_bank_numbers_claim_no_judge(demo: Audit) -> None:

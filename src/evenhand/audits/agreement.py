@@ -347,7 +347,12 @@ def _reference_rate(evidence: Evidence) -> Estimate:
     """The reference's positive rate over every slot it labels, whether the judge was scored or not."""
     labels = evidence.cells.levels(len(evidence.scale.all_levels))[:, :2].sum(axis=2)
     statistic = Statistic(
-        "prevalence", of.share, LOGIT, "bank", "share of the verdicts the reference labels that it calls {positive}", is_rate=True
+        "prevalence",
+        of.share,
+        LOGIT,
+        "bank",
+        "share of the verdicts the reference labels that it calls {positive}",
+        is_rate=True,
     )
     return assess(
         evidence,

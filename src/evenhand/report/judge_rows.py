@@ -132,6 +132,9 @@ def judge_table(audit: Audit, judges: Sequence[str]) -> Iterator[str]:
     known = _COLUMNS.get(audit.declarations.scale, {}) if audit.data.has_reference else _ALONE
     columns = {name: said for name, said in known.items() if any(find(audit, name, judge) for judge in judges)}
     shown = judges[:_MOST_ROWS]
+    if not columns:
+        yield from (f"  {printable(judge)}: {label_shares(audit, judge)}" for judge in shown)
+        return
     wide = min(max(len(printable(judge)) for judge in shown), 22)
     yield f"  {'':<{wide}}" + "".join(f"  {said:<21}" for said in columns.values()).rstrip()
     missing: dict[str, None] = {}

@@ -67,8 +67,8 @@ _KIN = ("cronbach_alpha", "kr21", "standardized_alpha")
 _OF_LABELS = ("false_accept_rate", "false_reject_rate", "observed_agreement", "cohen_kappa")
 _COMPARED = (*_OF_LABELS, "bias", "mae", "pearson_r", "win_rate")
 _POOLED_MISSING = (
-    "These forms take their chance agreement from the labels of both sides together, also where one side has none; "
-    "the AC1 of the judge's own table rests on pairs only."
+    "AC1 and its kin take chance agreement here from the labels of all raters together, also from verdicts that only one "
+    "of them scored; the AC1 of a judge against the reference rests on pairs only."
 )
 _TREATMENTS = {"": "scored responses", "error": "unscored as errors", "reject": "unscored as rejected"}
 

@@ -32,7 +32,10 @@ def first_screen(audit: Audit) -> tuple[str, ...]:
 
 
 def _who(judge: str) -> str:
-    return "This judge" if judge == "judge" else f"Judge {printable(judge)}"
+    if judge == "judge":
+        return "This judge"
+    name = printable(judge)
+    return f"J{name[1:]}" if name.startswith("judge ") else f"Judge {name}"
 
 
 def _errors(audit: Audit, judge: str) -> str:
@@ -145,7 +148,7 @@ def _bank(audit: Audit, judge: str) -> str:
 
 def _bank_alone(audit: Audit, judge: str) -> tuple[str, ...]:
     rate, consistency = ok(audit, "judge_positive_rate", judge), leading_kr20(audit, judge)
-    whose = "The judge" if judge == "judge" else f"Judge {printable(judge)}"
+    whose = "The judge" if judge == "judge" else _who(judge)
     said = []
     if rate is not None:
         said.append(

@@ -256,6 +256,8 @@ def interval_phrase(audit: Audit, judge: str = "") -> str:
     counts = [e for e in audit.estimates if e.statistic == "n_clusters" and e.source == (judge or e.source)]
     found = [e.estimate for e in counts if e.estimate is not None] or [audit.data.n_clusters]
     least, most = min(found), max(found)
+    if most < 2:
+        return "no intervals: one cluster"
     return f"{level} cluster interval, G = {least:,.0f}" + (f" to {most:,.0f}" if most > least else "")
 
 

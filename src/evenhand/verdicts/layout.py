@@ -69,7 +69,9 @@ def _apart(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
     apart: list[str] = []
     for name in names:
         parts = [part.strip() for part in name.split(",")]
-        is_list = len(parts) > 1 and name not in columns and CRITERION not in name and all(part in columns for part in parts)
+        is_list = (
+            len(parts) > 1 and name not in columns and CRITERION not in name and all(part in columns for part in parts)
+        )
         apart += parts if is_list else [name]
     return tuple(apart)
 
