@@ -168,11 +168,12 @@ class Audit(_Saved):
         return found
 
     def _index(self) -> dict[str, Estimate]:
-        index: dict[str, Estimate] | None = self.__dict__.get("_by_id")
-        if index is None:
-            index = {estimate.id: estimate for estimate in self.estimates}
-            self.__dict__["_by_id"] = index
-        return index
+        """Estimates by id, made once for these very estimates (a copy with others makes its own)."""
+        known: tuple[tuple[Estimate, ...], dict[str, Estimate]] | None = self.__dict__.get("_by_id")
+        if known is None or known[0] is not self.estimates:
+            known = (self.estimates, {estimate.id: estimate for estimate in self.estimates})
+            self.__dict__["_by_id"] = known
+        return known[1]
 
     def of(self, statistic: str, source: str, **params: str) -> Sequence[Estimate]:
         """All estimates of a statistic and source whose parameters include these."""

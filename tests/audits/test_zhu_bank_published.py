@@ -5,13 +5,18 @@ LLM Judges", sections 2-4, tables 1-3 and appendix A; the bank's 0/1 matrix ship
 the published percentile ends at 2,000 draws of default_rng(0).
 """
 
+import csv
+import re
+from collections import Counter
 from importlib.resources import as_file, files
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import evenhand
 from evenhand.api import AuditResult
+from evenhand.stats.internal_consistency import mean_total, moments, sd_total
 
 MAPPING = {
     "response": "response_id",
@@ -30,6 +35,7 @@ VALUES = {
     "mean_intercriterion_correlation/judge": 0.097868,
     "mean_intercriterion_correlation/reference": 0.097711,
     "error_correlation/judge": 0.062831,
+    "standardized_alpha/reference": 0.519906,
     "error_rate/judge": 0.0472222,
     "false_accept_rate/judge": 0.1039604,
     "false_reject_rate/judge": 0.0010081,
@@ -147,6 +153,58 @@ def test_exact_decomposition_of_accuracy_minus_livingston_lewis(bank: AuditResul
     parts = (row["line_sampling"], row["judge_error"], row["judge_minus_reference"])
     assert row["accuracy_minus_livingston_lewis"] == pytest.approx(parts[0] - parts[1] - parts[2], abs=1e-12)
     assert parts == (pytest.approx(1 - null), pytest.approx(1 - accuracy), pytest.approx(mine - null))
+
+
+@pytest.mark.parametrize(
+    ("cut", "gap", "of_reference"),
+    [(4, 0.079474, 0.154454), (5, 0.115667, 0.219146), (6, 0.140826, None), (7, 0.166859, 1 - 0.76948)],
+)
+def test_published_gap_between_accuracy_and_livingston_lewis(
+    bank: AuditResult, cut: int, gap: float, of_reference: float | None
+) -> None:
+    """Zhu (2026), table 3, on the published grid: A - LL on the judge, and 1 - LL on error-free labels."""
+    accuracy = bank[f"accuracy[cut={cut}]/judge"].estimate
+    mine = bank[f"livingston_lewis_accuracy[cut={cut},method=grid400]/judge"].estimate
+    null = bank[f"livingston_lewis_accuracy[cut={cut},method=grid400]/reference"].estimate
+    assert accuracy is not None
+    assert mine is not None
+    assert null is not None
+    assert accuracy - mine == pytest.approx(gap, abs=6e-7)
+    if of_reference is not None:
+        assert 1 - null == pytest.approx(of_reference, abs=6e-7)
+
+
+def test_published_facts_of_the_whole_bank(bank: AuditResult) -> None:
+    """Gold totals over all 210 responses, and where the errors sit (Zhu 2026, section 2 and appendix A.2)."""
+    with (files("evenhand.data") / "zhu_bank.csv").open(encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    totals = np.array([sum(int(row[f"gold_{k}"]) for k in range(1, 11)) for row in rows])
+    sums = moments(np.array([[int(row[f"gold_{k}"]) for k in range(1, 11)] for row in rows]))
+    assert float(mean_total(sums)) == pytest.approx(5.447619, abs=6e-7)
+    assert float(sd_total(sums)) == pytest.approx(2.206909, abs=6e-7)
+    assert np.count_nonzero(totals == 10) == 6
+    lines = bank.audit.tables["lines/judge"].records()
+    by_question = Counter[str]()
+    for line in lines:
+        by_question[str(line["line"]).split(".")[0]] += int(line["errors"] or 0)
+    assert sum(count for _, count in by_question.most_common(3)) == 46
+    assert sum(str(line["line"]).endswith(".1") and int(line["errors"] or 0) > 0 for line in lines) == 9
+    worst = bank["errors_in_worst_lines[lines=5]/judge"]
+    assert worst.events is not None
+    assert worst.trials is not None
+    assert 100 * worst.events / worst.trials == pytest.approx(29.411765, abs=6e-7)
+
+
+def test_published_correlation_of_length_and_gold_total() -> None:
+    """r of the sentence count with the gold total over 210 responses, .628; the texts are not ours to ship."""
+    source = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "zhu_bank" / "judge_item_bank.csv"
+    if not source.is_file():
+        pytest.skip("the published bank with its texts is not beside the project")
+    with source.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    sentences = [len([part for part in re.split(r"(?<=[.!?])\s+", row["answer"].strip()) if part]) for row in rows]
+    totals = [sum(int(row[f"gold_e{k}"]) for k in range(1, 11)) for row in rows]
+    assert np.corrcoef(sentences, totals)[0, 1] == pytest.approx(0.628019, abs=6e-7)
 
 
 def test_borrowed_statistics_have_three_sources_and_intervals(bank: AuditResult) -> None:

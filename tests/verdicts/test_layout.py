@@ -19,6 +19,8 @@ def read(*columns, **said):
             ("Item ID", "Ground-Truth", "LLM"),
             {"response": ("Item ID",), "reference": "Ground-Truth", "judge": ("LLM",)},
         ),
+        (("Item ID", "Human Label", "LLM Judge"), {"reference": "Human Label", "judge": ("LLM Judge",)}),
+        (("id", "gold_label", "model_label"), {"reference": "gold_label", "judge": ("model_label",)}),
         (("id", "label", "prediction"), {"reference": "label", "judge": ("prediction",)}),
         (("id", "label"), {"reference": None, "judge": ("label",)}),
         (("id", "human", "score"), {"reference": "human", "judge": ("score",)}),

@@ -96,6 +96,11 @@ def _alpha(n_criteria: int, _totals: Array) -> Measure:
     return lambda packed: of.cronbach_alpha(unpack_products(packed, n_criteria))
 
 
+def _standardized_alpha(n_criteria: int, totals: Array) -> Measure:
+    correlation = _mean_correlation(n_criteria, totals)
+    return lambda packed: of.standardized_alpha(correlation(packed), n_criteria)
+
+
 def _correlation_with_rest(n_criteria: int, position: int, packed: Array) -> Array:
     return of.item_total_correlation(unpack_products(packed, n_criteria))[..., position]
 
@@ -124,6 +129,15 @@ def _declared(n_criteria: int, cuts: tuple[float, ...], fits: _Fits) -> Iterator
         consistency,
         "internal consistency (Cronbach's alpha) of {side} over the checklist's lines: kr20[variance=n] on 0/1 verdicts",
         _NO_VARIANCE,
+    )
+    yield _Borrowed(
+        "standardized_alpha",
+        _products,
+        partial(_standardized_alpha, n_criteria),
+        LOG_ONE_MINUS,
+        consistency,
+        "alpha of {side} as if every line varied alike: K r/(1+(K−1)r) of the mean correlation r between criteria",
+        "no pair of criteria varies",
     )
     yield _Borrowed(
         "kr21",

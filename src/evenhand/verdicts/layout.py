@@ -39,6 +39,14 @@ _JUDGE = (
     *("value", "score", "mark", "grade", "rating"),
 )
 _JUDGE_AFFIXES = (*_JUDGE, "model")
+_SAID = ("label", "verdict", "score", "mark", "grade", "rating")
+_REFERENCE_NAMES = (*_REFERENCE, *(f"{role}_{word}" for role in _REFERENCE[:8] for word in _SAID))
+_JUDGE_NAMES = (
+    *_JUDGE,
+    "llm_judge",
+    "ai_judge",
+    *(f"{role}_{word}" for role in (*_JUDGE[:8], "model") for word in _SAID),
+)
 _SEPARATORS = re.compile(r"[_\s.\-/]+")
 
 
@@ -119,8 +127,8 @@ def _verdicts(spec: Spec, columns: Sequence[str], taken: set[str], *, has_rater:
         return {"verdict": match, **({"reference": reference} if reference else {})}
     if spec.reference is None and (patterns := _paired_patterns(columns)):
         return {"reference": patterns[0], "judge": (patterns[1],)}
-    reference = spec.reference or _first(_REFERENCE, columns, taken)
-    judge = _first(_JUDGE, columns, taken | {reference or ""})
+    reference = spec.reference or _first(_REFERENCE_NAMES, columns, taken)
+    judge = _first(_JUDGE_NAMES, columns, taken | {reference or ""})
     if judge is None and spec.reference is None and _folded(reference or "") in _VERDICT:
         judge, reference = reference, None
     if judge is None:
