@@ -14,6 +14,7 @@ from evenhand.auditing import Progress, Session, check_sources, run_audit
 from evenhand.errors import RequestError, UnmetRequirementError, printable
 from evenhand.importers.frames import as_frame
 from evenhand.output import check_file, check_place, write_text
+from evenhand.report.csv_tables import ESTIMATE_COLUMNS
 from evenhand.report.render import REPORT_MARK, to_frame, to_html, to_markdown
 from evenhand.report.terminal import summary
 from evenhand.results import Audit, Estimate
@@ -51,36 +52,15 @@ class AuditResult:
         Raises:
             RequestError: none of the three is installed.
         """
-        columns = (
-            "id",
-            "statistic",
-            "source",
-            "estimate",
-            "std_error",
-            "ci_low",
-            "ci_high",
-            "interval_method",
-            "status",
-            "reason",
-            "unit",
-            "events",
-            "trials",
-            "n_used",
-            "n_excluded",
-            "n_clusters",
-            "design_effect",
-            "describes",
-            "estimand",
-        )
         numbers = {"estimate", "std_error", "ci_low", "ci_high", "events", "trials", "design_effect"}
         counts = {"n_used", "n_excluded", "n_clusters"}
         schema = nw.Schema(
             {
                 name: nw.Float64() if name in numbers else nw.Int64() if name in counts else nw.String()
-                for name in columns
+                for name in ESTIMATE_COLUMNS
             }
         )
-        data = {name: [getattr(estimate, name) for estimate in self.audit] for name in columns}
+        data = {name: [getattr(estimate, name) for estimate in self.audit] for name in ESTIMATE_COLUMNS}
         chosen = library or self.library
         backends: list[FrameLibrary] = [chosen] if chosen else ["polars", "pandas", "pyarrow"]
         for backend in backends:

@@ -16,7 +16,7 @@ from evenhand.results import Audit, Cell, Table
 
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 _STEMS = {"lines": "worst_lines", "levels": "confusion"}
-_COLUMNS = (
+ESTIMATE_COLUMNS = (
     "id",
     "statistic",
     "source",
@@ -37,12 +37,13 @@ _COLUMNS = (
     "describes",
     "estimand",
 )
+"""Fields of an estimate that make one row of a table."""
 
 
 def csv_files(audit: Audit) -> Iterator[tuple[str, str]]:
     """File name and text of each table; with several judges each file names its judge."""
-    rows = [[getattr(estimate, column) for column in _COLUMNS] for estimate in audit.estimates]
-    yield "estimates.csv", _text(_COLUMNS, rows)
+    rows = [[getattr(estimate, column) for column in ESTIMATE_COLUMNS] for estimate in audit.estimates]
+    yield "estimates.csv", _text(ESTIMATE_COLUMNS, rows)
     for name, table in audit.tables.items():
         kind, _, source = name.partition("/")
         yield f"{_STEMS.get(kind, kind)}{_suffix(audit, source)}.csv", _text(table.columns, table.rows)
