@@ -100,7 +100,6 @@ def test_show_unknown_id_names_the_nearest(refused, out, wanted, words):
         ("accuracy[cut=1]/judge > .01", 0, "met"),
         ("error_rate[se=cr1]/judge < 9e-1", 0, "met"),
         ("errro_rate/judge < 1", 2, "absent"),
-        ("error_rate/judge.median > 0", 2, "absent"),
     ],
 )
 def test_check(command, out, requirement, code, word):
@@ -112,6 +111,12 @@ def test_check(command, out, requirement, code, word):
 
 def test_check_absent_names_the_nearest(command, out):
     assert 'did you mean "error_rate/judge"?' in command("check", out, "--require", "errro_rate/judge < 1").out
+
+
+def test_check_of_an_unknown_field_names_the_fields(command, out):
+    ending = command("check", out, "--require", "error_rate/judge.median > 0")
+    assert ending.code == 2
+    assert '"median" is no field of error_rate/judge: name one of estimate, ci_low, ci_high, n_used' in ending.err
 
 
 def test_check_failed_outweighs_undecided(command, out):

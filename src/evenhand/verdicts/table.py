@@ -217,7 +217,7 @@ def _check_key(table: VerdictTable) -> None:
     doubled, torn = engine.one(
         f"SELECT count(*) FILTER (n <> {bits}), count(*) FILTER (cluster <> other_cluster) FROM {table.rated}"
     )
-    if doubled:
+    if doubled and not torn:
         raise KeyClashError(_doubled(table))
     if not torn:
         (torn,) = engine.one(
