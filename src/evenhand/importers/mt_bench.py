@@ -129,7 +129,8 @@ def _winner(record: Record, *, failed: bool) -> Verdict:
 
 
 def _scale(labels: frozenset[str]) -> Mapping[str, Any]:
-    return {"levels": ("B", "A"), "positive": "A"} if labels and labels <= {"A", "B"} else {}
+    pairs = {"scale": "pairwise", "levels": ("B", "A"), "positive": "A"}
+    return pairs if labels and labels <= {"A", "B"} else {}
 
 
 _TEXTS = frozenset({"question_id", "judge", "user_prompt", "judgment", "score", "winner", "turn"})
@@ -158,5 +159,5 @@ IMPORTER = LogImporter(
         ),
     ),
     scale=_scale,
-    verified=("single files of 2023 and 2024",),
+    verified=("single files of 2023 and 2024; pairs from the documentation alone",),
 )
