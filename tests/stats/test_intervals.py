@@ -1,23 +1,18 @@
 import csv
-import itertools
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
+from hypothesis import settings
+from interval_samples import ends, kappa, rate, sample
 from scipy.stats import bootstrap  # noqa: TID251 - an independent implementation, in tests alone
 
 from evenhand.stats import intervals
 from evenhand.stats.agreement import (
     balanced_accuracy,
-    cohen_chance,
-    cohen_kappa,
     f1,
     leniency_per_verdict,
     mean_value,
@@ -35,36 +30,6 @@ settings.load_profile("patient")
 Array = np.ndarray
 NEEDS_RATE = ("cr2_t", "korn_graubard", "clopper_pearson", "wilson")
 OF_CLUSTERS = ("default", "percentile", "bca", "jackknife_t", "jackknife_t_scaled", "bootstrap_t", "exact")
-
-
-def sample(tallies, measure: Callable[[Array], Array], scale: Scale, *, resamples: int = 2_000, **more) -> Sample:
-    """A sample whose bootstrap is drawn as the package draws it."""
-    array = np.asarray(tallies, dtype=float)
-    return Sample(
-        tallies=array,
-        measure=measure,
-        sizes=array.reshape(len(array), -1).sum(axis=1),
-        scale=scale,
-        names=tuple(f"c{number}" for number in range(len(array))),
-        weights=lambda n_units: draw_weights(0, resamples, n_units),
-        **more,
-    )
-
-
-def rate(tallies, **more) -> Sample:
-    """A share of events, from (events, others) rows."""
-    return sample(tallies, share, LOGIT, events=np.asarray(tallies, dtype=float)[:, 0], **more)
-
-
-def kappa(tables, **more) -> Sample:
-    chance = float(cohen_chance(np.asarray(tables, dtype=float).sum(axis=0)))
-    return sample(tables, cohen_kappa, LOG_ONE_MINUS, ceiling=1 - chance, **more)
-
-
-def ends(interval: Interval) -> tuple[float, float]:
-    assert interval.low is not None, interval
-    assert interval.high is not None, interval
-    return interval.low, interval.high
 
 
 # case UNC-01 and oracle data/cluster_small.csv as (events, others) by cluster
@@ -590,89 +555,3 @@ def test_exact_is_for_few_clusters() -> None:
 
 def test_none_is_silent() -> None:
     assert METHODS["none"](rate([[1, 2]] * 8), 0.95) == Interval(None, None, "none")
-
-
-# --- properties ---
-
-clustered = hnp.arrays(
-    np.int64, st.tuples(st.integers(2, 12), st.just(2)), elements=st.integers(0, 25)
-).filter(lambda tallies: (tallies.sum(axis=1) > 0).all())  # fmt: skip
-tables = hnp.arrays(np.int64, st.tuples(st.integers(2, 9), st.just(2), st.just(2)), elements=st.integers(1, 30))
-
-
-@pytest.mark.parametrize(
-    "method", ["default", "jackknife_t", "jackknife_t_scaled", "korn_graubard", "clopper_pearson", "wilson", "cr2_t"]
-)
-@given(tallies=clustered)
-def test_ends_of_a_share_bracket_it(method: str, tallies: Array) -> None:
-    one = rate(tallies)
-    found = METHODS[method](one, 0.95)
-    assume(found.low is not None)
-    low, high = ends(found)
-    assert 0 <= low <= one.value + 1e-12
-    assert one.value - 1e-12 <= high <= 1
-
-
-@pytest.mark.parametrize(("method"), ["default", "jackknife_t", "jackknife_t_scaled"])
-@given(cells=tables)
-def test_ends_of_kappa_bracket_it(method: str, cells: Array) -> None:
-    one = kappa(cells)
-    found = METHODS[method](one, 0.95)
-    assume(found.low is not None)
-    low, high = ends(found)
-    assert -1 <= low <= one.value <= high <= 1
-
-
-@pytest.mark.parametrize("method", ["percentile", "bca"])
-@given(cells=tables)
-def test_bootstrap_ends_lie_among_the_replicates(method: str, cells: Array) -> None:
-    one = kappa(cells, resamples=200)
-    found = METHODS[method](one, 0.95)
-    assume(found.low is not None)
-    low, high = ends(found)
-    assert np.nanmin(one.replicates) <= low <= high <= np.nanmax(one.replicates)
-
-
-@given(tallies=clustered, seed=st.integers(0, 2**32 - 1))
-def test_the_default_does_not_know_the_order_of_clusters(tallies: Array, seed: int) -> None:
-    order = np.random.default_rng(seed).permutation(len(tallies))
-    first, second = (METHODS["default"](rate(one), 0.95) for one in (tallies, tallies[order]))
-    assert (first.low is None) == (second.low is None)
-    if first.low is not None:
-        assert ends(first) == pytest.approx(ends(second), rel=1e-9, abs=1e-9)
-
-
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("none", "exact")])
-@given(tallies=clustered)
-def test_a_higher_level_is_no_narrower(method: str, tallies: Array) -> None:
-    one = rate(tallies, resamples=200)
-    found = [METHODS[method](one, level) for level in (0.8, 0.9, 0.95, 0.99)]
-    assume(all(interval.low is not None for interval in found))
-    for inner, outer in itertools.pairwise(found):
-        assert outer.low <= inner.low + 1e-9
-        assert outer.high >= inner.high - 1e-9
-
-
-@given(tallies=clustered)
-def test_a_share_and_its_complement_mirror(tallies: Array) -> None:
-    for method in ("default", "clopper_pearson", "wilson", "korn_graubard", "jackknife_t_scaled"):
-        share_, complement = (METHODS[method](rate(one), 0.95) for one in (tallies, tallies[:, ::-1]))
-        assert (share_.low is None) == (complement.low is None)
-        if share_.low is not None:
-            low, high = ends(complement)
-            assert ends(share_) == pytest.approx((1 - high, 1 - low), rel=1e-7, abs=1e-9)
-
-
-@given(tallies=clustered)
-def test_floored_limits_contain_those_of_independent_rows(tallies: Array) -> None:
-    inner, outer = (METHODS[name](rate(tallies), 0.95) for name in ("clopper_pearson", "korn_graubard"))
-    assert outer.low <= inner.low + 1e-9
-    assert outer.high >= inner.high - 1e-9
-
-
-@given(cells=tables, times=st.integers(2, 50))
-def test_repeating_every_verdict_moves_no_cluster_interval(cells: Array, times: int) -> None:
-    # clusters are what is sampled: more verdicts of the same clusters are no more clusters
-    first, second = (METHODS["jackknife_t_scaled"](kappa(one), 0.95) for one in (cells, times * cells))
-    assume(first.low is not None)
-    assert ends(first) == pytest.approx(ends(second), rel=1e-8, abs=1e-8)

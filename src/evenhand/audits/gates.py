@@ -57,7 +57,9 @@ def judge_requirement(audit: Audit, text: str) -> Outcome:
     if estimate is None:
         base, dot, field = found["id"].rpartition(".")
         if dot and "/" in base and audit.get(base) is not None:
-            raise RequestError(f'"{printable(field)}" is no field of {printable(base)}: name one of {", ".join(FIELDS)}')
+            raise RequestError(
+                f'"{printable(field)}" is no field of {printable(base)}: name one of {", ".join(FIELDS)}'
+            )
         hint = did_you_mean(found["id"], [one.id for one in audit])
         return Outcome(
             text, "absent", f"absent     {printable(text)}: this audit has no {printable(found['id'])}{hint}"

@@ -18,7 +18,7 @@ from evenhand.report.numbers import (
 )
 from evenhand.report.reporting_lines import bank_line, reporting_lines
 from evenhand.report.sentences import first_screen
-from evenhand.report.tables import BOOTSTRAPS, count_text, interval_phrase, number_text
+from evenhand.report.tables import BOOTSTRAPS, count_text, interval_phrase, number_text, plural
 from evenhand.report.worst import Worst, worst
 from evenhand.results import Audit, Table
 
@@ -136,7 +136,7 @@ def _facts(audit: Audit) -> tuple[tuple[str, str], ...]:
     data, said = audit.data, audit.declarations
     clusters = "each response its own" if said.cluster_unit == "response" else f"by {said.cluster_unit}"
     facts = [
-        ("responses", f"{count_text(data.n_responses)} × {count_text(data.n_criteria)} criteria"),
+        ("responses", f"{plural(data.n_responses, 'response')} × {plural(data.n_criteria, 'criterion', 'criteria')}"),
         ("clusters", f"{count_text(data.n_clusters)}, {clusters}"),
         ("verdicts used", f"{count_text(data.rows_used)} of {count_text(data.rows_read)}"),
         ("scale", said.scale_reading),
