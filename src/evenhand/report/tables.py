@@ -282,11 +282,6 @@ def full(number: float | None) -> str:
     return repr(number)
 
 
-def is_quiet(estimate: Estimate) -> bool:
-    """Whether an estimate is detail: a criterion's, a line's or a bound."""
-    return bool({"criterion", "line", "bound"} & estimate.params.keys())
-
-
 def method_text(estimate: Estimate) -> str:
     """The interval's method in words."""
     names = {
