@@ -1,7 +1,5 @@
 """The entry point: finds commands by their files, and turns every ending into a sentence and an exit code."""
 
-import importlib
-import pkgutil
 import sys
 import tempfile
 import traceback
@@ -10,7 +8,8 @@ from pathlib import Path
 import click
 
 from evenhand.cli import commands
-from evenhand.errors import EvenhandError, did_you_mean, printable
+from evenhand.cli.folders import FolderGroup
+from evenhand.errors import EvenhandError, printable
 
 _REQUEST = 2
 _FAULT = 70
@@ -19,29 +18,11 @@ _NO_READER = 141
 """As a shell says of a command whose output nobody reads any more; never 0 or 1, which would speak of a gate."""
 
 
-class _Commands(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        command: click.Command = importlib.import_module(f"{commands.__name__}.{cmd_name}").command
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as problem:
-            raise click.UsageError(
-                problem.message.rstrip(".") + did_you_mean(args[0], self.list_commands(ctx)), ctx
-            ) from None
-
-
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.command(
+    cls=FolderGroup,
+    package=commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.version_option(package_name="evenhand")
 def evenhand() -> None:
     """Measure a language model as a judge or grader, and say what each number is about.
