@@ -8,6 +8,8 @@ EvenhandError                exit code 2: the request or the data cannot carry i
 ├── JoinError                judge and reference do not meet
 ├── OutputError              the output folder cannot be written safely
 ├── RequestError             an unknown id, a gate that cannot be read, a value out of its range
+├── LedgerError              the record of a run is damaged, in use, or belongs to another plan
+├── ServiceError             exit code 3: an outside service failed
 └── UnmetRequirementError    exit code 1: a gate failed
 """
 
@@ -48,6 +50,16 @@ class OutputError(EvenhandError):
 
 class RequestError(EvenhandError):
     """A request that names something unknown or out of range."""
+
+
+class LedgerError(EvenhandError):
+    """A run's ledger that is damaged, in use by another process, or of another plan."""
+
+
+class ServiceError(EvenhandError):
+    """A judge that could not be reached or refused to serve; what it did answer is kept."""
+
+    exit_code = 3
 
 
 class UnmetRequirementError(EvenhandError):

@@ -1,0 +1,1 @@
+"""Published numbers beside the ones that this package computes, line by line."""
