@@ -17,6 +17,8 @@ from evenhand.verdicts.parsing import Parsed
 Reader = Callable[[PlannedCall, Reply], Parsed]
 _CHARACTERS_A_TOKEN = 3
 """Few enough that an estimate of a prompt's tokens is rather too high."""
+_OUTAGE = 10
+"""Calls given up one after the other, without a reply between them, that are taken for an outage."""
 _REPLY_TOKENS = 512
 """Assumed of a reply that no setting bounds, until replies have been seen."""
 
@@ -109,7 +111,7 @@ class Run:
         self._finished, self._tried = ledger.finished(), ledger.tried()
         self.tally.attempts, self.tally.tokens, self.tally.money, self.tally.unpriced = ledger.spent()
         self._reserved_tokens, self._reserved_money = 0.0, 0.0
-        self._largest_reply = 0
+        self._largest_reply, self._given_up_in_a_row = 0, 0
         self._calls = self._unanswered(iter(calls))
 
     def stop(self, why: str) -> None:
@@ -150,6 +152,9 @@ class Run:
             if chance < self.policy.attempts and not self.tally.stopped:
                 await self._sleep(self._wait(failure, chance))
         self.tally.given_up += 1
+        self._given_up_in_a_row += 1
+        if self._given_up_in_a_row >= _OUTAGE:
+            self.stop(f"outage: {_OUTAGE} calls in a row got no reply")
 
     def _wait(self, failure: CallFailedError, chance: int) -> float:
         return max(failure.retry_after, min(self.policy.first_wait * 2.0 ** (chance - 1), self.policy.most_wait))
@@ -215,6 +220,7 @@ class Run:
         self.tally.unpriced += cost is None and usage.total > 0
         if reply:
             self.tally.replied += 1
+            self._given_up_in_a_row = 0
             self.tally.served.add((call.request.model, reply.served_model))
             self._largest_reply = max(self._largest_reply, usage.completion)
         elif failure:
