@@ -70,7 +70,7 @@ async def no_wait(_seconds: float) -> None:
 def go(
     path: Path, planned: Sequence[PlannedCall], backend: Scripted, **more: Any
 ) -> tuple[Tally, list[dict[str, object]]]:
-    with Ledger(path / "run.sqlite", "plan") as ledger:
+    with Ledger(path / "run.sqlite") as ledger:
         tally = asyncio.run(Run(planned, backend, ledger, read, **{"policy": AT_ONCE, "sleep": no_wait, **more})())
         return tally, list(verdict_rows(planned, ledger.attempts(), "plan"))
 
@@ -211,7 +211,7 @@ def test_stop_waits_for_the_calls_in_flight(tmp_path: Path) -> None:
         return yes(text, time)
 
     planned = calls(50)
-    with Ledger(tmp_path / "run.sqlite", "plan") as ledger:
+    with Ledger(tmp_path / "run.sqlite") as ledger:
         run = Run(planned, Scripted(answer), ledger, read, policy=AT_ONCE)
         tally = asyncio.run(run())
         assert tally.replied == len(ledger.finished()) == tally.attempts <= 8
@@ -251,7 +251,7 @@ def test_whatever_fails_each_reply_stands_by_its_own_item(
 def test_settings_are_kept_as_sent(tmp_path: Path) -> None:
     planned = calls(1, temperature=0.0)
     go(tmp_path, planned, Scripted(yes))
-    with Ledger(tmp_path / "run.sqlite", "plan") as ledger:
+    with Ledger(tmp_path / "run.sqlite") as ledger:
         (attempt,) = ledger.attempts()
     assert json.loads(attempt.settings) == {"temperature": 0.0}
     assert attempt.request == planned[0].request.fingerprint

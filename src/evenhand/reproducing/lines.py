@@ -143,11 +143,11 @@ def text(lines: Sequence[Line]) -> str:
         if line.place != place:
             place = line.place
             found += [*([""] if found else []), printable(place)]
-        cells = (line.quantity, line.published, line.recomputed)
+        cells = map(printable, (line.quantity, line.published, line.recomputed))
         row = "  ".join(cell.ljust(min(width, 58)) for cell, width in zip(cells, widths, strict=True))
         found.append(f"  {row}  {line.verdict}")
         if line.note:
-            found.append(f"      {line.note}")
+            found.append(f"      {printable(line.note)}")
     return "\n".join([*found, "", summary(lines)])
 
 

@@ -75,6 +75,11 @@ class CallFailedError(Exception):
         super().__init__(message)
         self.kind, self.status, self.retry_after, self.usage = kind, status, retry_after, usage
 
+    @property
+    def named(self) -> str:
+        """The kind with its HTTP status."""
+        return f"{self.kind} ({self.status})" if self.status else self.kind
+
 
 class Backend(Protocol):
     """A way to have requests answered; one per run, shared by all calls in flight."""

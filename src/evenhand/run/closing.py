@@ -71,13 +71,13 @@ def verdict_rows(calls: Iterable[PlannedCall], attempts: Iterable[Attempt], plan
     last = {attempt.key: attempt for attempt in attempts}
     for call in calls:
         found = last.get(call.key)
-        row: dict[str, object] = dict(call.labels)
+        row: dict[str, object] = {**call.labels, **dict.fromkeys(_OF_REPLY)}
         if found is None:
             row |= {"status": "missing", "reason": "not called"}
         elif found.outcome == "failed":
             row |= {"status": "error", "reason": found.failure}
         else:
-            row |= {name: getattr(found, name) for name in _OF_REPLY}
+            row |= {name: getattr(found, name) or None for name in _OF_REPLY}
             if found.served_model and found.served_model != found.model:
                 row["model"] = found.served_model
         yield {**row, "call": call.key, "request": call.request.fingerprint, "plan": plan}

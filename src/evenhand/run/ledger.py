@@ -79,13 +79,11 @@ _MAPPINGS = ("labels", "extra")
 class Ledger:
     """An open ledger; use it in a ``with`` block."""
 
-    def __init__(self, path: Path, plan: str) -> None:
-        """Open or make a ledger, and hold it.
+    def __init__(self, path: Path) -> None:
+        """Open or make a ledger, and hold it; a call is known by what it sends, whatever plan makes it.
 
         Args:
             path: of the SQLite file.
-            plan: hash of the plan that is run; the ledger remembers every plan it served. A call is known by what it sends,
-                so calls that a changed plan no longer makes stay here and are not used.
 
         Raises:
             LedgerError: it is damaged, or another process holds it.
@@ -97,7 +95,7 @@ class Ledger:
         except sqlite3.Error as problem:
             raise LedgerError(f"{self._shown}: cannot be opened ({problem}); choose another --out") from None
         try:
-            self._prepare(plan)
+            self._prepare()
         except sqlite3.OperationalError as problem:
             self._connection.close()
             if "locked" in str(problem) or "busy" in str(problem):
@@ -112,7 +110,7 @@ class Ledger:
             self._connection.close()
             raise
 
-    def _prepare(self, plan: str) -> None:
+    def _prepare(self) -> None:
         execute = self._connection.execute
         execute("PRAGMA locking_mode=EXCLUSIVE")
         execute("PRAGMA journal_mode=WAL")
@@ -121,9 +119,7 @@ class Ledger:
         execute("CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
         kept = ", ".join(f"{name} {_KINDS.get(name, 'TEXT')}" for name in COLUMNS)
         execute(f"CREATE TABLE IF NOT EXISTS attempts ({kept}, digest TEXT NOT NULL, PRIMARY KEY (key, number))")
-        execute("CREATE TABLE IF NOT EXISTS plans (hash TEXT PRIMARY KEY)")
         execute("INSERT OR IGNORE INTO about VALUES ('version', ?)", (VERSION,))
-        execute("INSERT OR IGNORE INTO plans VALUES (?)", (plan,))
         about = dict(execute("SELECT name, value FROM about"))
         execute("COMMIT")
         if about["version"] != VERSION:
@@ -169,10 +165,6 @@ class Ledger:
     def tried(self) -> dict[str, int]:
         """Attempts made so far by call."""
         return dict(self._connection.execute("SELECT key, max(number) FROM attempts GROUP BY key"))
-
-    def plans(self) -> tuple[str, ...]:
-        """Hashes of the plans it served, in the order they came."""
-        return tuple(found for (found,) in self._connection.execute("SELECT hash FROM plans ORDER BY rowid"))
 
     def spent(self) -> tuple[int, int, float, int]:
         """Attempts, tokens, known money, and attempts with tokens but without a known price."""

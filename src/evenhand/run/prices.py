@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import as_file, files
 from pathlib import Path
 
 from evenhand.errors import RequestError, SourceError, printable
@@ -53,12 +54,27 @@ def read_prices(path: Path) -> Prices:
         raise SourceError(f"{printable(path.name)}: prices cannot be read ({printable(str(problem))})") from None
     models: dict[str, Price] = {}
     for name, entry in found.get("models", {}).items():
+        if not isinstance(entry, Mapping):
+            raise RequestError(f'{printable(path.name)}: [models."{printable(name)}"] must be a table of prices')
         models[name] = Price(
             _price(path, name, entry, "input"),
             _price(path, name, entry, "output"),
             _price(path, name, {"cached_input": entry.get("input"), **entry}, "cached_input"),
         )
     return Prices(str(found.get("date", "")), str(found.get("currency", "USD")), models)
+
+
+def prices_of(name: str | None, folder: Path) -> Prices:
+    """The table a plan names, beside it; else the one that comes along.
+
+    Raises:
+        SourceError: it cannot be read.
+        RequestError: a price is missing or negative.
+    """
+    if name:
+        return read_prices(folder / name)
+    with as_file(files("evenhand.data") / "prices.toml") as path:
+        return read_prices(path)
 
 
 def _price(path: Path, model: str, entry: Mapping[str, object], name: str) -> float:

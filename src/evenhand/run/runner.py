@@ -224,8 +224,8 @@ class Run:
             self.tally.served.add((call.request.model, reply.served_model))
             self._largest_reply = max(self._largest_reply, usage.completion)
         elif failure:
-            self.tally.failures[failure.kind] += 1
-            self.tally.first_failure = self.tally.first_failure or f"{failure.kind}: {failure}"
+            self.tally.failures[failure.named] += 1
+            self.tally.first_failure = self.tally.first_failure or f"{failure.named}: {failure}"
 
     def _expected(self, call: PlannedCall) -> tuple[float, float]:
         """Tokens and money that an attempt may take, rather too high."""

@@ -18,7 +18,7 @@ from evenhand.run.backends import backend_of
 from evenhand.run.backends.function import Answer, FunctionBackend
 from evenhand.run.closing import close_ledger, read_attempts, verdict_rows, write_verdicts
 from evenhand.run.ledger import Ledger
-from evenhand.run.prices import NO_PRICES, read_prices
+from evenhand.run.prices import prices_of
 from evenhand.run.runner import Budget, Policy, Progress, Reader, Run, Tally
 from evenhand.verdicts.parsing import Parsed
 
@@ -62,7 +62,7 @@ class Finished:
         tally: how it went.
         verdicts: file of verdicts, one row a call.
         unanswered: calls of the plan without a reply.
-        changed_plans: plans that the ledger served before this one.
+        changed_plans: plans that the folder served before this one.
     """
 
     tally: Tally
@@ -79,6 +79,7 @@ def run_design(
     progress: Progress | None = None,
     in_flight: int | None = None,
     judges: Mapping[str, Answer] | None = None,
+    registered: Registration | None = None,
 ) -> Finished:
     """Make the calls of a plan that have no reply yet, and write the verdicts of all of them.
 
@@ -89,12 +90,15 @@ def run_design(
         progress: told after each attempt.
         in_flight: calls at once, in the plan's place.
         judges: functions that answer for the judges of these names.
+        registered: the registration that the plan is held to; it is kept beside the plan.
 
     Raises:
         OutputError: the folder holds something else.
         LedgerError: the ledger is damaged or in use.
-        RequestError: a judge cannot be reached as the plan says (no key, no library).
+        RequestError: a judge cannot be reached as the plan says (no key, no library), or another plan is registered.
     """
+    if registered is not None:
+        registered.check(design.saved.hash, printable(design.saved.name))
     part = shard or Shard()
     _check_folder(out)
     out.mkdir(parents=True, exist_ok=True)
@@ -110,12 +114,12 @@ def run_design(
         return reader.parse(call, reply.text, reply.refusal, reply.finish_reason)
 
     closed = out / f"ledger{part.suffix}.parquet"
-    with Ledger(out / f"run{part.suffix}.sqlite", design.saved.hash) as ledger:
+    with Ledger(out / f"run{part.suffix}.sqlite") as ledger:
         for earlier in sorted(out.glob("ledger*.parquet")) if part.of == 1 else [closed] * closed.exists():
             ledger.adopt(read_attempts(earlier))
-        write_text(out / PLAN, _plan_json(design))
+        earlier_plans = _earlier_plans(out / PLAN, design)
+        write_text(out / PLAN, _plan_json(design, earlier_plans))
         tally = asyncio.run(_run(design, part, backends, ledger, read, progress, in_flight))
-        changed = len(ledger.plans()) - 1
         rows = list(verdict_rows(part.of_calls(design), ledger.attempts(), design.saved.hash))
         verdicts = out / f"verdicts{part.suffix}.parquet"
         write_verdicts(rows, verdicts, reader.verdict_spec())
@@ -123,7 +127,7 @@ def run_design(
     unanswered = sum(
         (row["status"] == "missing" and row.get("reason") == "not called") or row["status"] == "error" for row in rows
     )
-    return Finished(tally, verdicts, unanswered, changed)
+    return Finished(tally, verdicts, unanswered, len(earlier_plans))
 
 
 async def _run(
@@ -136,7 +140,7 @@ async def _run(
     in_flight: int | None,
 ) -> Tally:
     plan = design.plan
-    prices = read_prices(design.saved.folder / plan.prices) if plan.prices else NO_PRICES
+    prices = prices_of(plan.prices, design.saved.folder)
     run = Run(
         part.of_calls(design),
         _ByJudge(backends),
@@ -178,9 +182,20 @@ class _ByJudge:
         """Each is closed by itself."""
 
 
-def _plan_json(design: Design) -> str:
+def _earlier_plans(path: Path, design: Design) -> list[str]:
+    """Hashes of the plans this folder served before, as its own record says."""
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    hashes = [*known.get("earlier", []), known.get("hash")] if isinstance(known, dict) else []
+    return [one for one in dict.fromkeys(hashes) if isinstance(one, str) and one != design.saved.hash]
+
+
+def _plan_json(design: Design, earlier: list[str]) -> str:
     content = {
         "hash": design.saved.hash,
+        "earlier": earlier,
         "files": design.saved.files,
         "plan": design.plan.model_dump(mode="json", exclude_defaults=True),
     }
