@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from evenhand.api import AuditResult, audit
+    from evenhand.api import AuditResult, ConvertResult, audit, convert
     from evenhand.errors import EvenhandError
     from evenhand.results import Audit, Estimate
     from evenhand.verdicts.spec import Spec
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 _HOMES = {
     "audit": "evenhand.api",
     "AuditResult": "evenhand.api",
+    "convert": "evenhand.api",
+    "ConvertResult": "evenhand.api",
     "Audit": "evenhand.results",
     "Estimate": "evenhand.results",
     "EvenhandError": "evenhand.errors",
     "Spec": "evenhand.verdicts.spec",
 }
 
-__all__ = ["Audit", "AuditResult", "Estimate", "EvenhandError", "Spec", "audit"]
+__all__ = ["Audit", "AuditResult", "ConvertResult", "Estimate", "EvenhandError", "Spec", "audit", "convert"]
 
 
 def __getattr__(name: str) -> object:

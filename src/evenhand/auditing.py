@@ -6,10 +6,14 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from evenhand.audits import accounting, lines, tables
+from evenhand.audits import accounting, facets, human, lines, notices, tables, two_way, unsettled
 from evenhand.audits.checklist import checklist
+from evenhand.audits.equivalence import within_margins
 from evenhand.audits.evidence import Evidence, IntervalPlan
-from evenhand.audits.registry import all_estimates, estimates_of_raters
+from evenhand.audits.families import taken_together
+from evenhand.audits.gathering import with_further
+from evenhand.audits.measured_coverage import with_coverage
+from evenhand.audits.registry import all_estimates, estimates_of_humans, estimates_of_raters
 from evenhand.errors import RequestError, printable, quoted
 from evenhand.importers.files import read_file
 from evenhand.importers.frames import as_frame, read_frame
@@ -17,19 +21,24 @@ from evenhand.importers.opening import Opened, open_files
 from evenhand.results import Audit, Data, Declarations, Estimate, SourceFile, Table
 from evenhand.stats.intervals import METHODS
 from evenhand.tally.cells import tally_cells
+from evenhand.tally.conditions import tally_conditions, tally_repeats
 from evenhand.tally.errors import errors_on_lines
+from evenhand.tally.humans import tally_humans
 from evenhand.tally.orders import tally_orders
 from evenhand.tally.patterns import tally_patterns
+from evenhand.tally.quorum import find_short_votes
 from evenhand.tally.ratings import pair_ratings, tally_ratings
 from evenhand.tally.rows import fetch_rows
 from evenhand.tally.support import tally_support
+from evenhand.tally.systems import tally_systems
+from evenhand.tally.traits import tally_traits
 from evenhand.verdicts.engine import Engine
 from evenhand.verdicts.reading import Reading, read_slots
 from evenhand.verdicts.scale import Scale
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import FACETS, Spec
 from evenhand.verdicts.statuses import reasoned_exclusions
-from evenhand.verdicts.table import VerdictTable, build_table
+from evenhand.verdicts.table import VerdictTable, build_table, by_second_unit
 from evenhand.verdicts.texts import fetch_texts
 
 RARE_SHARE = 0.01
@@ -120,15 +129,81 @@ def run_audit(
     if ratings is not None:
         say("raters together")
         estimates += list(estimates_of_raters(evidence[0], ratings))
+        found |= dict(unsettled.tables(evidence[0], ratings))
+    humans = tally_humans(table)
+    if humans is not None:
+        say("human raters")
+        estimates += list(estimates_of_humans(evidence[0], humans))
+        found |= dict(human.tables(evidence[0], humans))
+    second = _second_unit(table, plan, estimates, say)
+    estimates = taken_together(second.estimates if second else estimates, plan)
+    estimates += list(within_margins(estimates, spec.margin))
     audit = _assemble(table, evidence, estimates, found)
+    audit = _with_second_unit(audit, reading.spec, second) if second else audit
     return Session(reading.spec, reading, table, audit, tuple(evidence))
+
+
+@dataclass(frozen=True, slots=True)
+class _Second:
+    """The second unit of resampling: how many levels it has, and the estimates over both, where those are enough."""
+
+    n_levels: int
+    estimates: list[Estimate]
+
+
+def _second_unit(table: VerdictTable, plan: IntervalPlan, estimates: list[Estimate], say: Progress) -> _Second | None:
+    """The estimates with intervals over the second unit, too, where the spec names one.
+
+    Raises:
+        RequestError: an interval method that has no form for two units.
+    """
+    spec = table.reading.spec
+    if spec.cluster is None or spec.second_cluster is None:
+        return None
+    if spec.interval not in two_way.METHODS:
+        raise RequestError(
+            f"--interval {spec.interval} has no form for two --cluster columns: there are {', '.join(two_way.METHODS)}"
+        )
+    say(f"by {spec.second_cluster}")
+    second = by_second_unit(table, crossed=False)
+    n_levels = second.units.n_clusters
+    if n_levels < two_way.FEWEST_LEVELS:
+        return _Second(n_levels, estimates)
+    say(f"by {spec.cluster} and {spec.second_cluster}")
+    both = by_second_unit(table, crossed=True)
+    units = two_way.TwoUnits(spec.cluster, spec.second_cluster, spec.confidence_level)
+    others = [_estimates_by(one, replace(plan, _drawn={}, members=[])) for one in (second, both)]
+    return _Second(n_levels, two_way.combined(units, estimates, *others))
+
+
+def _estimates_by(table: VerdictTable, plan: IntervalPlan) -> list[Estimate]:
+    """All estimates of a table, whose units are another table's second unit."""
+    evidence = [gather_evidence(table, rater, plan) for rater in range(len(table.reading.raters))]
+    found = [estimate for one in evidence for estimate in all_estimates(one)]
+    has_pair = len(evidence) == 1 and table.reading.has_reference
+    ratings = pair_ratings(evidence[0].cells, evidence[0].source) if has_pair else tally_ratings(table)
+    found += list(estimates_of_raters(evidence[0], ratings)) if ratings is not None else []
+    humans = tally_humans(table)
+    return found + (list(estimates_of_humans(evidence[0], humans)) if humans is not None else [])
+
+
+def _with_second_unit(audit: Audit, spec: Spec, second: _Second) -> Audit:
+    """What the audit declares of its second unit, or why it is left out."""
+    if second.n_levels < two_way.FEWEST_LEVELS:
+        said = (
+            f'the second --cluster, "{spec.second_cluster}", has {second.n_levels} levels: fewer than {two_way.FEWEST_LEVELS} '
+            f'say nothing of its spread, so only "{spec.cluster}" is resampled, and intervals are as narrow as that makes them'
+        )
+        return audit.model_copy(update={"warnings": (*audit.warnings, said)})
+    declared = {"second_unit": spec.second_cluster, "n_second_units": second.n_levels}
+    return audit.model_copy(update={"declarations": audit.declarations.model_copy(update=declared)})
 
 
 def _check_cuts(table: VerdictTable) -> None:
     """A cut that no response can miss, or none can reach, would pass any gate."""
     most = len(table.reading.criteria)
     absurd = [cut for cut in table.reading.spec.cut if not 0 < cut <= most]
-    if absurd and table.scale.kind == "binary":
+    if absurd and table.scale.kind == "binary" and not table.reading.spec.criterion_weights:
         raise RequestError(
             f"--cut {absurd[0]:g}: a response meets 0 to {most} criteria; name a cut above 0 and up to {most}"
         )
@@ -142,7 +217,7 @@ def gather_evidence(table: VerdictTable, rater: int, plan: IntervalPlan) -> Evid
     per_cluster = spec.criteria == "per-cluster" and table.units.declared
     by_cluster = per_cluster and table.units.grouped
     is_binary = table.scale.kind == "binary"
-    return Evidence(
+    found = Evidence(
         source="judge" if sole else _source_name(reading.raters[rater]),
         is_sole_judge=sole,
         scale=table.scale,
@@ -159,8 +234,14 @@ def gather_evidence(table: VerdictTable, rater: int, plan: IntervalPlan) -> Evid
         counts=_counts(table, rater),
         support=tally_support(table, rater) if reading.has_reference else None,
         orders=tally_orders(table, rater),
+        systems=tally_systems(table, rater),
+        totals_by_condition=tally_conditions(table, rater),
+        repeats=tally_repeats(table, rater),
+        traits=tally_traits(table, rater),
+        reliability=spec.reliability,
         rows=fetch_rows(table, rater) if is_binary and reading.has_reference and len(reading.criteria) > 1 else None,
     )
+    return with_further(found, table, rater)
 
 
 def worst_texts(table: VerdictTable, rater: int, evidence: Evidence) -> Table:
@@ -255,17 +336,24 @@ def _assemble(
             n_units=len(table.units.names),
             conditions=conditions(reading),
             cuts=spec.cut,
+            reliability=spec.reliability,
             interval_method=spec.interval,
             resamples=spec.resamples,
             seed=spec.seed,
             confidence_level=spec.confidence_level,
-            reading=dict(reading.roles),
+            reading={**reading.roles, **_matrix(table)},
         ),
-        estimates=tuple(estimates),
+        estimates=with_coverage(estimates, evidence, len(table.units.names), spec.interval),
         tables=dict(found),
         checklist=checklist(evidence, estimates, conditions=conditions(reading)),
-        warnings=tuple(_warnings(reading, table, evidence)),
+        warnings=(*_warnings(reading, table, evidence), *notices.contradictions(estimates)),
     )
+
+
+def _matrix(table: VerdictTable) -> dict[str, str]:
+    """How many items and raters a table of several raters holds: what a matrix read sideways shows at a glance."""
+    n_raters, one_criterion = len(table.reading.raters), len(table.reading.criteria) == 1
+    return {"matrix": f"{table.n_responses:,} items x {n_raters} raters"} if n_raters > 1 and one_criterion else {}
 
 
 def _tie_handling(scale: Scale, spec: Spec) -> str:
@@ -278,16 +366,18 @@ def _warnings(reading: Reading, table: VerdictTable, evidence: Sequence[Evidence
     yield from reading.notes
     said = set()
     for one in evidence:
-        for words in accounting.warnings(one, "the judge" if one.is_sole_judge else one.source):
+        who = "the judge" if one.is_sole_judge else one.source
+        for words in (*accounting.warnings(one, who), *notices.of_judge(one)):
             if words not in said:
                 said.add(words)
                 yield words
+    yield from notices.of_panel(find_short_votes(table))
     yield from _rare_labels(reading, table, evidence)
     n_conditions = _n_conditions(table)
     if n_conditions > 1:
         yield (
             f"{n_conditions} conditions ({', '.join(reading.spec.facets)}) are pooled: each response counts once a condition, "
-            "and nothing here says how far verdicts depend on the condition"
+            + ("but in the study of conditions" if facets.is_studied(evidence) else "and nothing here says how far verdicts depend on the condition")
         )
     if table.units.grouped:
         yield f"{table.units.n_clusters:,} clusters are resampled as {len(table.units.names):,} random groups of clusters (seed {reading.spec.seed})"

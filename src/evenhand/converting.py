@@ -12,8 +12,9 @@ from evenhand.errors import RequestError, ScaleError, SourceError, printable
 from evenhand.importers.files import SPEC_KEY
 from evenhand.output import check_file, new_file
 from evenhand.verdicts.engine import Engine, quote
+from evenhand.verdicts.parsing.forms import Form, declared_form
 from evenhand.verdicts.reading import Reading, read_slots
-from evenhand.verdicts.single_verdicts import SingleVerdicts, numbered, texts_as_labels
+from evenhand.verdicts.single_verdicts import PIECE, SingleVerdicts, numbered, texts_as_labels
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import Spec
 from evenhand.verdicts.table import build_table, find_scale
@@ -83,6 +84,8 @@ def convert(engine: Engine, sources: Sequence[object], spec: Spec, labels: objec
     held = [numbered(engine, *pair) for pair in _told_apart([*opened.sources, *others])]
     reading = read_slots(engine, opened.spec, held[: len(opened.sources)], held[-1] if others else None, carry=True)
     notes = [*opened.notes, *reading.notes]
+    if reading.layout == "joined":
+        notes.append(f"judge and reference meet on the response id, {reading.roles['response']}")
     try:
         scale, has_scale = find_scale(reading), True
     except ScaleError as problem:
@@ -100,6 +103,19 @@ def _told_apart(sources: Sequence[Source]) -> Iterator[tuple[Source, str]]:
     for source in sources:
         seen[source.name] += 1
         yield source, source.name + (f" ({seen[source.name]})" if seen[source.name] > 1 else "")
+
+
+def must_be_whole(conversion: Conversion) -> None:
+    """Hold a conversion to ``--strict``.
+
+    Raises:
+        RequestError: a row is left out or a verdict holds no label; with the account of rows.
+    """
+    if conversion.not_scored:
+        raise RequestError(
+            f"--strict: {'; '.join(conversion.ledger())}. Mend the rows that are left out or hold no label, or leave --strict "
+            "out; nothing was written"
+        )
 
 
 def check_target(path: Path, sources: Sequence[Path]) -> None:
@@ -147,7 +163,13 @@ def write(conversion: Conversion, path: Path) -> None:
         how += f", KV_METADATA {{'{SPEC_KEY}': '{said}'}}"
     with new_file(path) as draft:
         place = str(draft.absolute()).replace("'", "''")
-        conversion.verdicts.engine.run(f"COPY ({conversion.verdicts.ordered}) TO '{place}' ({how})")
+        verdicts, engine = conversion.verdicts, conversion.verdicts.engine
+        if engine.is_large:
+            pieces = [engine.on_disk(piece) for piece in verdicts.pieces()]
+            size = f", ROW_GROUP_SIZE {PIECE}" if path.suffix.casefold() == ".parquet" else ""
+            engine.bounded(f"COPY ({' UNION ALL '.join(pieces)}) TO '{place}' ({how}{size})")
+        else:
+            engine.run(f"COPY ({verdicts.ordered}) TO '{place}' ({how})")
 
 
 def explain_row(conversion: Conversion, row: int) -> str:
@@ -190,20 +212,31 @@ def _explained(conversion: Conversion, name: str, relation: str, row: int) -> It
             yield f'  {printable(column)}: "{text[:120]}"{" …" if len(text) > 120 else ""}'
     has = {column: quote(column) if column in verdicts.columns else "NULL" for column in ("criterion_id", "reason")}
     mine = engine.rows(
-        f"SELECT response_id, {has['criterion_id']}, rater_id, rater_kind, value, status, {has['reason']} FROM {verdicts.relation} "
+        f"SELECT response_id, {has['criterion_id']}, rater_id, rater_kind, value, status, {has['reason']}, raw_value FROM {verdicts.relation} "
         "WHERE source_row = ? AND source_file = ? ORDER BY rater_kind, 2, rater_id",
         [row, name],
     )
     if not mine:
         yield "  no verdict: the row is blank throughout, its rater is none of those read, or its label stands in an earlier row"
-    for response, criterion, rater, kind, value, status, why in mine:
+    form = declared_form(conversion.reading.spec)
+    for response, criterion, rater, kind, value, status, why, raw in mine:
         slot = f'response "{printable(response)}"' + (
             f' criterion "{printable(criterion)}"' if criterion is not None else ""
         )
         read = (
             f'scored "{printable(value)}"' if status == "scored" else status + (f" ({printable(why)})" if why else "")
         )
+        if form is not None and kind == "judge" and raw:
+            read += _as_parsed(form, raw)
         yield f'  → {slot}, {kind} "{printable(rater)}": {read}{_partners(conversion, response, criterion, kind, status)}'
+
+
+def _as_parsed(form: Form, reply: str) -> str:
+    """What a reply was parsed from, or in words why it holds no verdict; what else stood in it."""
+    parsed = form.parser.parse(reply)
+    place = f' from "{printable(parsed.raw_value or "")[:120]}"' if parsed.outcome.decided else f": {parsed.detail}"
+    notes = f" ({'; '.join(parsed.notes)})" if parsed.notes else ""
+    return f" by {form.name}{printable(place + notes)}"
 
 
 def _partners(conversion: Conversion, response: str, criterion: str | None, kind: str, status: str) -> str:

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.errors import OutputError, printable, quoted
@@ -25,19 +26,40 @@ FILES = (
 """Everything such a folder may hold (the demo puts a second audit under texts); a folder with anything else is not ours to replace."""
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of folder that this package writes and may replace.
+
+    Attributes:
+        what: what writes it, in a word.
+        names: everything it may hold.
+        document: the JSON file in it that tells the kind.
+        schema: what the schema named in that file begins with.
+    """
+
+    what: str
+    names: tuple[str, ...]
+    document: str
+    schema: str
+
+
+AUDIT = Kind("audit", FILES, "audit.json", SCHEMA.split("/")[0])
+
+
 @contextmanager
-def new_folder(place: Path, sources: Sequence[Path] = ()) -> Iterator[Path]:
+def new_folder(place: Path, sources: Sequence[Path] = (), kind: Kind = AUDIT) -> Iterator[Path]:
     """A folder to fill, put in its place when the block ends well and taken away when it does not.
 
     Args:
-        place: where it will stand; an earlier audit there is replaced.
+        place: where it will stand; an earlier folder of its kind there is replaced.
         sources: files that must not lie inside it.
+        kind: what it is; an audit's by default.
 
     Raises:
         OutputError: the place holds something foreign, or cannot be written.
     """
     place = Path(os.path.abspath(place))
-    check_place(place, sources)
+    check_place(place, sources, kind)
     made = [folder for folder in place.parents if not folder.exists()]
     draft = None
     try:
@@ -68,7 +90,7 @@ def _remove_empty(folders: Sequence[Path]) -> None:
             return
 
 
-def check_place(place: Path, sources: Sequence[Path] = ()) -> None:
+def check_place(place: Path, sources: Sequence[Path] = (), kind: Kind = AUDIT) -> None:
     """Refuse a place that is a file, a foreign folder, or one that holds a source.
 
     Raises:
@@ -92,10 +114,10 @@ def check_place(place: Path, sources: Sequence[Path] = ()) -> None:
     if not place.is_dir():
         raise OutputError(f"{shown}: exists and is not a folder; choose another --out")
     found = sorted(entry.name for entry in place.iterdir())
-    foreign = [name for name in found if name not in FILES]
-    if foreign or (found and not _is_ours(place)):
+    foreign = [name for name in found if name not in kind.names]
+    if foreign or (found and not _is_ours(place, kind)):
         raise OutputError(
-            f"{shown}: the folder holds files that no audit wrote ({quoted(foreign or found, 4)}); choose another --out"
+            f"{shown}: the folder holds files that no {kind.what} wrote ({quoted(foreign or found, 4)}); choose another --out"
         )
 
 
@@ -139,12 +161,12 @@ def check_file(path: Path, is_ours: Callable[[Path], bool], sources: Sequence[Pa
         )
 
 
-def _is_ours(place: Path) -> bool:
+def _is_ours(place: Path, kind: Kind) -> bool:
     try:
-        document = json.loads((place / "audit.json").read_bytes())
+        document = json.loads((place / kind.document).read_bytes())
     except (OSError, ValueError):
         return False
-    return isinstance(document, dict) and str(document.get("schema", "")).startswith(SCHEMA.split("/")[0])
+    return isinstance(document, dict) and str(document.get("schema", "")).startswith(kind.schema)
 
 
 def _umask() -> int:

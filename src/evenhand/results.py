@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -32,6 +32,17 @@ class _Saved(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Coverage(_Saved):
+    """How often intervals of this method held the truth in simulated banks of the nearest design."""
+
+    level: Number = Field(description="what the intervals were made to cover")
+    clusters: int
+    imbalance: str
+    rates: str = Field(description="base rates: even, skewed or rare")
+    iccs: tuple[Number, ...] = Field(description="intraclass correlations of the designs")
+    shares: tuple[Number, ...] = Field(description="share of intervals that hold the truth at each of them")
+
+
 class Estimate(_Saved):
     """One number, its uncertainty, and what it is a statement about."""
 
@@ -50,6 +61,19 @@ class Estimate(_Saved):
     interval_method: str
     interval_scale: str | None = None
     interval_df: Number | None = None
+    interval_std_error: Number | None = Field(default=None, description="on the interval's own scale")
+    p_values: dict[str, Number] = Field(
+        default_factory=dict,
+        description="p of the null that the family names: raw, holm, max_t (Romano and Wolf), bh (false discovery rate)",
+    )
+    simultaneous: tuple[Number, Number] | None = Field(
+        default=None, description="ends that all intervals of the family have at once at the confidence level"
+    )
+    detectable: Number | None = Field(
+        default=None,
+        description="smallest true difference found with 80 % power at Holm's strictest level, .05 over the family's size",
+    )
+    family: str = Field(default="", description="what is tested together, and against what")
     status: Status
     reason: str = Field(description="why there is no value or no interval; empty where there is nothing to say")
     unit: Unit
@@ -61,6 +85,9 @@ class Estimate(_Saved):
     design_effect: Number | None
     describes: Describes
     estimand: str
+    coverage: Coverage | None = Field(
+        default=None, description="measured coverage of the interval's method at the nearest design; null where none was"
+    )
 
     def with_std_error(self, kind: str) -> "Estimate":
         """The estimate under its id ``[se=kind]``: the same value and interval, another standard error.
@@ -75,6 +102,74 @@ class Estimate(_Saved):
         return self.model_copy(
             update={"id": str(named), "params": dict(named.params), "std_error": self.std_errors[kind]}
         )
+
+    def with_p_value(self, kind: str) -> "Estimate":
+        """The p value under its id ``[p=kind]``: raw, holm, max_t or bh.
+
+        Raises:
+            RequestError: this estimate has no p value of that kind.
+        """
+        if kind not in self.p_values:
+            known = ", ".join(self.p_values) or "none"
+            raise RequestError(f'{self.id} has no p value "{printable(kind)}"; it has: {known}')
+        return self._derived("p", kind, self.p_values[kind], f"{kind} p of {self.estimand}; {self.family}")
+
+    def with_interval(self, kind: str) -> "Estimate":
+        """The estimate under its id ``[interval=max_t]``: the same value, ends that hold for its whole family at once.
+
+        Raises:
+            RequestError: this estimate stands in no family, or another kind is asked for.
+        """
+        if kind != "max_t" or self.simultaneous is None:
+            known = "max_t" if self.simultaneous is not None else "none"
+            raise RequestError(f'{self.id} has no further interval "{printable(kind)}"; it has: {known}')
+        low, high = self.simultaneous
+        found = self._derived("interval", kind, self.estimate, self.estimand)
+        return found.model_copy(
+            update={"ci_low": low, "ci_high": high, "interval_method": "max_t", "reason": self.family}
+        )
+
+    def with_quantity(self, kind: str) -> "Estimate":
+        """The smallest difference these data can find, under its id ``[quantity=detectable]``.
+
+        Raises:
+            RequestError: this estimate has none, or another quantity is asked for.
+        """
+        if kind != "detectable" or self.detectable is None:
+            known = "detectable" if self.detectable is not None else "none"
+            raise RequestError(f'{self.id} has no quantity "{printable(kind)}"; it has: {known}')
+        said = f"smallest true value found with 80 % power at Holm's strictest level of its family, of: {self.estimand}"
+        return self._derived("quantity", kind, self.detectable, said)
+
+    def _derived(self, name: str, kind: str, value: float | None, estimand: str) -> "Estimate":
+        """Another number of this estimate under an id of its own, without this one's interval."""
+        named = EstimateId(self.statistic, self.source, {**self.params, name: kind})
+        nothing = dict.fromkeys(("std_error", "ci_low", "ci_high", "interval_scale", "interval_df", "design_effect"))
+        return self.model_copy(
+            update={
+                **nothing,
+                "id": str(named),
+                "params": dict(named.params),
+                "estimate": value,
+                "std_errors": {},
+                "interval_std_error": None,
+                "interval_method": "none",
+                "reason": self.family,
+                "p_values": {},
+                "simultaneous": None,
+                "detectable": None,
+                "estimand": estimand,
+            }
+        )
+
+
+_OTHER_NUMBERS: dict[str, Callable[[Estimate, str], Estimate]] = {
+    "se": Estimate.with_std_error,
+    "p": Estimate.with_p_value,
+    "interval": Estimate.with_interval,
+    "quantity": Estimate.with_quantity,
+}
+"""Parameters of ids that name another number of an estimate."""
 
 
 class Table(_Saved):
@@ -123,8 +218,11 @@ class Declarations(_Saved):
     criteria: Literal["shared", "per-cluster"]
     cluster_unit: str
     n_units: int = Field(description="resampling units: the clusters, or random groups of them")
+    second_unit: str = Field(default="", description="what is resampled beside the clusters, where two units cross")
+    n_second_units: int = 0
     conditions: dict[str, int] = Field(description="facet → how many values it takes in these data")
     cuts: tuple[Number, ...]
+    reliability: Number | None = Field(default=None, description="of the scores, where it was given")
     interval_method: str
     resamples: int
     seed: int
@@ -150,12 +248,13 @@ class Audit(_Saved):
         return iter(self.estimates)
 
     def get(self, text: str) -> Estimate | None:
-        """The estimate with this id, or None; ``[se=...]`` picks one of its other standard errors."""
+        """The estimate with this id, or None; ``[se=]``, ``[p=]``, ``[interval=]`` and ``[quantity=]`` pick its other numbers."""
         wanted = EstimateId.parse(text)
         found = self._index().get(str(wanted))
-        if found is None and "se" in wanted.params:
-            base = self._index().get(str(wanted.without("se")))
-            return base.with_std_error(wanted.params["se"]) if base else None
+        for name, pick in _OTHER_NUMBERS.items() if found is None else ():
+            base = self._index().get(str(wanted.without(name))) if name in wanted.params else None
+            if base is not None and not (name == "quantity" and base.detectable is None):
+                return pick(base, wanted.params[name])
         return found
 
     def __getitem__(self, text: str) -> Estimate:

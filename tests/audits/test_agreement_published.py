@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -111,6 +112,48 @@ def test_rsmtool_machine_against_the_first_human() -> None:
         assert found[f"{name}/judge"].estimate == pytest.approx(value, abs=1e-7), name
 
 
+def by_rater(data: pl.DataFrame, system: str, humans: tuple[str, ...]) -> pl.DataFrame:
+    """One row a rater's mark, with the raters' kinds."""
+    kinds = {system: "judge", **dict.fromkeys(humans, "human")}
+    rows = [
+        data.select("id", rater=pl.lit(name), rater_kind=pl.lit(kind), verdict=pl.col(name)) for name, kind in kinds.items()
+    ]  # fmt: skip
+    return pl.concat(rows)
+
+
+def test_rsmtool_two_humans_and_a_machine() -> None:
+    data = by_rater(pl.DataFrame(rows(*RSM)), "score", ("h1", "h2"))
+    found = evenhand.audit(data, response="id", scale="continuous", range=(0.5, 6.5))
+    for name, value in {  # expected_true_score_eval.csv and expected_disattenuated_correlations.csv, scale_trim
+        "prmse/judge": 0.6696885002619487,
+        "prmse[quantity=error_variance]/judge": 0.1375,
+        "prmse[quantity=true_variance]/judge": 0.68988693,
+        "pearson_r[corrected=attenuation]/judge-h1": 0.8529392950400517,
+        "pearson_r/judge-h1": 0.7801773732608226,
+        "pearson_r/h1-h2": 0.8366627923660599,
+    }.items():
+        assert found[name].estimate == pytest.approx(value, abs=1e-7), name
+    whole = evenhand.audit(data.filter(pl.col("rater") != "score"), response="id", levels=("1", "2", "3", "4", "5"))
+    assert whole.audit.data.judges == ("h1", "h2")
+
+
+@pytest.mark.parametrize(
+    ("file", "error", "true", "mse", "value"),
+    [  # README.md of the data: simulated by the publisher
+        ("prmse_data.csv", 0.509375, 0.7765515, 0.3564625, 0.5409673),
+        ("prmse_data_sparse_matrix.csv", 0.5150882, 0.769816, 0.3550792, 0.538748),
+    ],
+)
+def test_rsmtool_prmse_of_four_humans(file: str, error: float, true: float, mse: float, value: float) -> None:
+    data = pl.DataFrame(rows("rsmtool_asap2", file)).with_row_index("id").with_columns(pl.col("id").cast(pl.String))
+    found = evenhand.audit(
+        by_rater(data, "system", ("h1", "h2", "h3", "h4")), response="id", scale="continuous", interval="none"
+    )
+    for quantity, published in (("error_variance", error), ("true_variance", true), ("mse", mse)):
+        assert found[f"prmse[quantity={quantity}]/judge"].estimate == pytest.approx(published, abs=1e-6), quantity
+    assert found["prmse/judge"].estimate == pytest.approx(value, abs=1e-7 if "sparse" not in file else 1e-6)
+
+
 @pytest.mark.parametrize(("model", "value", "used"), [("martian", 8.3125, 160), ("unify", 8.757862, 159)])
 def test_mtbench_marks(model: str, value: float, used: int, tmp_path: Path) -> None:
     lines = (DATA / "mtbench_gpt4_single" / "martian_unify_gpt-4_single.jsonl").read_text(encoding="utf-8").splitlines()
@@ -131,6 +174,27 @@ def test_pandalm_annotators(one: int, other: int, value: float) -> None:
         scale="pairwise", levels=("1", "2"), tie="0",
     )  # fmt: skip
     assert found["cohen_kappa/judge"].estimate == pytest.approx(value, abs=0.005)
+
+
+def test_pandalm_a_language_model_against_the_majority() -> None:
+    """Figures of a paper as remembered (evidence C), reproduced with unparsable replies counted as ties, and only so."""
+    people = json.loads((DATA / "pandalm" / "testset-v1.json").read_text(encoding="utf-8"))
+    machine = json.loads((DATA / "pandalm" / "gpt-3.5-turbo-testset-v1.json").read_text(encoding="utf-8"))
+    said = {row["idx"]: row["gpt_result"] for row in machine}
+    votes = {row["idx"]: sorted(str(row[f"annotator{n}"]) for n in (1, 2, 3))[1] for row in people}
+    frame = pl.DataFrame([{"idx": str(at), "judge": said[at], "reference": votes[at]} for at in votes])
+    options = {"response": "idx", "scale": "pairwise", "levels": ("1", "2"), "interval": "none"}
+    found = evenhand.audit(frame, tie=("0", "Tie", "garbage"), **options)
+    assert found["observed_agreement/judge"].estimate == pytest.approx(0.7107, abs=5e-5)
+    cells = found.audit.tables["levels/judge"].records()
+    labels = sorted({str(row["reference"]) for row in cells if row["reference"] in found.audit.declarations.levels})
+    counts = np.array([[next(row["n"] for row in cells if (row["reference"], row["judge"]) == (r, j)) for j in labels] for r in labels])  # fmt: skip
+    hits, judged, wanted = np.diag(counts), counts.sum(axis=0), counts.sum(axis=1)
+    assert (hits / judged).mean() == pytest.approx(0.5879, abs=5e-5)
+    assert (hits / wanted).mean() == pytest.approx(0.5736, abs=5e-5)
+    assert (2 * hits / (judged + wanted)).mean() == pytest.approx(0.5755, abs=5e-5)
+    dropped = evenhand.audit(frame, tie=("0", "Tie"), na=("garbage",), **options)
+    assert dropped["observed_agreement/judge"].estimate == pytest.approx(0.7156, abs=5e-5)
 
 
 def llmbar(evaluator: str, prompt: str, of: str) -> tuple[pl.DataFrame, Row]:

@@ -43,6 +43,15 @@ def items(data: pd.DataFrame, scale: str = "binary", **options: object) -> dict[
 EQUAL, COMPANION = "one of the equal binary coefficients only", "agreement with a companion that sees the marginals"
 BIAS, WEIGHTS = "bias beside QWK and r beside QWK", "weight matrix for three classes or more"
 CONSTANT, CONFUSION = "criteria with constant labels listed, not dropped", "confusion matrix"
+PROMPT, OWN = "prompt of the judge recorded, by name or fingerprint", "the reference's own reliability"
+EVERY = [
+    "judgment scale named before any statistic", EQUAL, COMPANION, BIAS, WEIGHTS, CONFUSION, CONSTANT,
+    "handling of abstentions named in every number", "abstention, tie and invalid rates as results",
+    "agreement where both committed with its coverage", "aggregation level named", "every row accounted for",
+    "one ensemble statistic with a table per judge", "resampling unit and number of clusters", OWN,
+    "borrowed coefficients beside their value on reference labels",
+    "the judge run more than once, for its run-to-run noise", "model and settings of the judge recorded", PROMPT,
+]  # fmt: skip
 RUNS, RECORDED = "the judge run more than once, for its run-to-run noise", "model and settings of the judge recorded"
 
 
@@ -50,7 +59,7 @@ RUNS, RECORDED = "the judge run more than once, for its run-to-run noise", "mode
     ("scale", "expected"),
     [
         ("binary", {EQUAL: "met", COMPANION: "met", BIAS: "not applicable", WEIGHTS: "not applicable", CONSTANT: "met"}),
-        ("nominal", {EQUAL: "not applicable", COMPANION: "met", BIAS: "not applicable", WEIGHTS: "not applicable"}),
+        ("nominal", {EQUAL: "not applicable", COMPANION: "met", BIAS: "not applicable", WEIGHTS: "not met"}),
         ("ordinal", {EQUAL: "not applicable", COMPANION: "met", BIAS: "met", WEIGHTS: "met", CONSTANT: "not applicable"}),
         ("continuous", {EQUAL: "not applicable", COMPANION: "not applicable", BIAS: "met", CONFUSION: "not applicable"}),
         ("pairwise", {EQUAL: "not applicable", COMPANION: "met", BIAS: "not applicable", WEIGHTS: "met"}),
@@ -95,6 +104,36 @@ def test_model_and_setting_are_recorded_where_columns_name_them() -> None:
     assert items(data)[RECORDED] == ("not met", "add --model COL and --setting COL")
     assert items(data, model="m")[RECORDED] == ("not met", "add --setting COL")
     assert items(data, model="m", setting="s")[RECORDED] == ("met", "the data name them")
+
+
+def test_the_prompt_is_recorded_where_a_column_names_it() -> None:
+    assert items(frame())[PROMPT] == ("not met", "add --phrasing COL: a name or a hash of the instruction")
+    assert items(frame().assign(p="sha256:1f"), phrasing="p")[PROMPT] == ("met", "the data name it")
+    assert items(frame().assign(p=""), phrasing="p")[PROMPT][0] == "not met"
+
+
+@pytest.mark.parametrize("scale", ["binary", "ordinal", "continuous", "nominal", "pairwise"])
+def test_every_item_is_there_on_every_scale_and_says_where(scale: str) -> None:
+    found = items(frame(scale), scale)
+    assert list(found) == EVERY
+    assert {status for status, _ in found.values()} <= {"met", "not met", "not applicable"}
+    assert all(where for _, where in found.values())
+
+
+def test_abstention_as_a_class_asks_for_distances() -> None:
+    data = frame().assign(judge_x=lambda table: np.where(table["id"] % 7 == 0, "abstain", table["judge_x"]))
+    assert items(data, abstain=["abstain"])[WEIGHTS][0] == "not met"
+
+
+def test_humans_tell_the_references_reliability() -> None:
+    labels = np.random.default_rng(2).integers(0, 2, N).astype(str)
+    raters = {"m": "judge", "ann": "human", "bob": "human"}
+    data = pd.concat(
+        pd.DataFrame({"response": range(N), "cluster": np.arange(N) // 5, "rater": name, "rater_kind": kind, "verdict": labels})
+        for name, kind in raters.items()
+    )  # fmt: skip
+    found = evenhand.audit(data, scale="binary").audit.checklist
+    assert next(item for item in found if item["item"] == OWN)["status"] == "met"
 
 
 @pytest.mark.parametrize(

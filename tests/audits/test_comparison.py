@@ -148,3 +148,20 @@ def test_a_reserved_name_is_told_apart():
     data = frame({"judge": JUDGES["x"], "y": JUDGES["y"]})
     found = evenhand.audit(data, cluster="cluster", criterion="criterion", judge=("judge", "y"))
     assert found["cohen_kappa/judge judge-y"].status == "ok"
+
+
+def test_label_rates_of_more_than_two_labels():
+    # d' V⁻¹ d over the first two labels, d the differences of margins and V their covariance under equal ones
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 3, N)
+    judges = {"x": truth, "y": np.where(rng.random(N) < 0.3, 0, truth)}
+    found = evenhand.audit(frame(judges, truth), cluster="cluster", criterion="criterion", judge=("x", "y"))
+    one = found["stuart_maxwell[quantity=chi2]/x-y"]
+    counts = np.histogram2d(judges["x"], judges["y"], bins=3, range=((0, 3), (0, 3)))[0]
+    d = counts.sum(axis=1) - counts.sum(axis=0)
+    v = np.diag(counts.sum(axis=1) + counts.sum(axis=0)) - counts - counts.T
+    assert one.estimate == pytest.approx(d[:2] @ np.linalg.solve(v[:2, :2], d[:2]), rel=1e-9)
+    assert found["stuart_maxwell[quantity=df]/x-y"].estimate == 2
+    assert found["stuart_maxwell/x-y"].estimate < 1e-6
+    assert found["stuart_maxwell/x-y"].reason.startswith("valid if rows were independent")
+    assert not [one for one in evenhand.audit(frame(), criterion="criterion", judge=("x", "y")).audit if one.statistic == "stuart_maxwell"]  # fmt: skip

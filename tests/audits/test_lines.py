@@ -1,6 +1,9 @@
 import csv
+import math
+import random
 from collections import Counter
 from importlib.resources import files
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -152,7 +155,10 @@ def test_lines_of_grouped_clusters_keep_their_own_cluster() -> None:
     assert found["lines_with_errors/judge"].trials == 2 * n
     assert found["error_rate[line=q300.2]/judge"].estimate == 1
     assert found.audit.tables["lines/judge"].rows[0][:3] == ("q300.2", 1, 1)
-    assert len([one for one in found.audit.of("error_rate", "judge") if "line" in one.params]) == MOST_LINE_ESTIMATES
+    assert (
+        len([one for one in found.audit.of("error_rate", "judge") if list(one.params) == ["line"]])
+        == MOST_LINE_ESTIMATES
+    )
 
 
 def test_concentration_stands_beside_what_chance_alone_gives(bank: AuditResult) -> None:
@@ -164,3 +170,72 @@ def test_concentration_stands_beside_what_chance_alone_gives(bank: AuditResult) 
     assert bank["expected_errors_in_worst_lines[lines=5,quantile=0.95]/judge"].estimate == pytest.approx(16, abs=1)
     assert bank["expected_lines_with_errors/judge"].estimate == pytest.approx(63.64, abs=0.5)
     assert bank["lines_with_errors/judge"].n_excluded == 20
+
+
+# --- screening ---
+
+
+def test_screening_of_the_bank(bank: AuditResult) -> None:
+    # 84 of 808 false accepts and 1 of 992 false rejects on every line; line 11.3 has 7 errors on 7 absent and 7 present
+    accepts, rejects = 84 / 808, 1 / 992
+    alone = accepts**7 * (1 - rejects) ** 7
+    one = bank["error_rate[line=11.3]/judge"]
+    made_up = sum(
+        math.comb(7, a)
+        * accepts**a
+        * (1 - accepts) ** (7 - a)
+        * math.comb(7, b)
+        * rejects**b
+        * (1 - rejects) ** (7 - b)
+        for a in range(8)
+        for b in range(8)
+        if a + b >= 7
+    )
+    assert made_up > alone
+    assert one.p_values["raw"] == pytest.approx(made_up, rel=1e-9)
+    assert one.p_values["holm"] == one.p_values["bh"] == pytest.approx(130 * made_up, rel=1e-9)
+    assert one.family.endswith("130 in all")
+    records = bank.audit.tables["lines/judge"].records()
+    flagged = {
+        kind: {r["line"] for r in records if r[kind] is not None and r[kind] < 0.05} for kind in ("p_bh", "p_holm")
+    }
+    assert flagged["p_holm"] == {"11.3", "0.7", "13.4"}
+    assert flagged["p_holm"] < flagged["p_bh"] == {"11.3", "0.7", "13.4", "0.1", "2.4", "11.9"}
+
+
+def test_shrunken_rates_of_the_bank(bank: AuditResult) -> None:
+    raw, shrunk = bank["error_rate[line=11.3]/judge"], bank["error_rate[line=11.3,rate=shrunken]/judge"]
+    assert 85 / 1800 < shrunk.estimate < raw.estimate == 0.5
+    none = bank["error_rate[line=10.1,rate=shrunken]/judge"]
+    assert 0 < none.estimate < 85 / 1800
+    assert (shrunk.ci_low, shrunk.interval_method) == (None, "none")
+    assert shrunk.reason.startswith("no interval: shrunk towards Beta(")
+    # of all lines together nothing is shrunk away
+    records = [r for r in bank.audit.tables["lines/judge"].records() if r["shrunken_rate"] is not None]
+    assert sum(r["shrunken_rate"] * r["scored"] for r in records) == pytest.approx(85, rel=0.1)
+    unscored = [r for r in bank.audit.tables["lines/judge"].records() if not r["scored"]]
+    assert len(unscored) == 20
+    assert all(r[name] is None for r in unscored for name in ("p", "p_bh", "p_holm", "shrunken_rate"))
+
+
+def test_lines_alike_are_screened_out(tmp_path: Path) -> None:
+    rng, rows = random.Random(3), ["id,question,judge_1,judge_2,gold_1,gold_2"]
+    for q in range(30):
+        for n in range(20):
+            judged = [int(rng.random() < 0.1) for _ in range(2)]
+            rows.append(f"r{q}.{n},q{q},{judged[0]},{judged[1]},0,0")
+    path = tmp_path / "v.csv"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    found = evenhand.audit(path, cluster="question", criteria="per-cluster")
+    records = found.audit.tables["lines/judge"].records()
+    assert min(r["p_bh"] for r in records) > 0.05
+    # rates spread no more than chance: nearly all of the difference between lines is shrunk away
+    spread = [max(r[name] for r in records) - min(r[name] for r in records) for name in ("shrunken_rate",)]
+    raw = [r["errors"] / r["scored"] for r in records]
+    assert spread[0] < (max(raw) - min(raw)) / 2
+
+
+def test_shared_criteria_have_no_tails_of_independent_verdicts() -> None:
+    found = evenhand.audit(str(BANK), blank="unparsed")
+    assert "p_holm" not in found.audit.tables["lines/judge"].columns
+    assert not [one for one in found.audit if "rate" in one.params and "criterion" in one.params]

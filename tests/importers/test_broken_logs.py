@@ -24,6 +24,9 @@ LOGS = (
     "promptfoo/repeat.json",
     "deepeval/test_run.json",
     "lm_eval/samples_colours.jsonl",
+    "label_studio/project.json",
+    "label_studio/snapshot.json",
+    "mt_bench/pair.jsonl",
 )
 
 

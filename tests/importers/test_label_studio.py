@@ -1,9 +1,10 @@
-"""Label Studio's export, in the layout of its documentation."""
+"""Label Studio's exports: written by itself (tests/fixtures/label_studio), and details in the same layout."""
 
 import json
 from pathlib import Path
 
-from log_reading import balanced, read, rows
+import pytest
+from log_reading import FIXTURES, balanced, read, rows
 
 from evenhand.verdicts.engine import Engine
 
@@ -57,4 +58,36 @@ def test_annotations_predictions_and_ground_truth(tmp_path: Path) -> None:
         "verdicts": 5, "scored": 4, "unparsed": 1, "tasks": 2, "annotations that the annotator skipped, left out": 1,
         "results that mark a region or link two, left out": 1,
     }  # fmt: skip
-    assert any("unverified layout" in note for note in logs.notes)
+    assert not any("unverified layout" in note for note in logs.notes)
+
+
+@pytest.mark.parametrize(("export", "predictions"), [("project.json", "1234"), ("snapshot.json", "12345")])
+def test_an_export_of_the_tool_itself(export: str, predictions: str) -> None:
+    with Engine() as engine:
+        logs = read(engine, FIXTURES / "label_studio" / export)
+        assert balanced(engine, logs)
+        found = rows(engine, logs)
+    judged = [row for row in found if row["rater_kind"] == "judge"]
+    assert [row["response_id"] for row in judged] == list(predictions)
+    assert [row["value"] for row in judged] == ["good", "good", "good", "bad", "bad"][: len(judged)]
+    assert {row["rater_id"] for row in judged} == {"judge-1"}
+    assert [row["confidence"] for row in judged[:2]] == ["0.9", "0.8"]
+    gold = [(row["response_id"], row["value"]) for row in found if row["rater_kind"] == "reference"]
+    assert gold == [("1", "good"), ("4", "bad")]
+    humans = [
+        (row["response_id"], row["criterion_id"], row["status"], row.get("value"))
+        for row in found
+        if row["rater_kind"] == "human"
+    ]
+    assert humans == [
+        ("1", "quality", "scored", "good"),
+        ("1", "stars", "scored", "5"),
+        ("1", "mark", "scored", "0"),
+        ("2", "quality", "scored", "bad"),
+        ("2", "faults", "unparsed", None),
+        ("2", "comment", "scored", "Wrong colour."),
+        ("3", "quality", "scored", "good"),
+    ]
+    only_ids = [count for name, count in logs.counts[export].items() if "the id alone" in name]
+    assert only_ids == ([1] if export == "project.json" else [])
+    assert logs.counts[export]["tasks"] == 5

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from log_reading import balanced, read, rows, shared
+from log_reading import FIXTURES, balanced, read, rows, shared
 
 from evenhand.errors import SourceError
 from evenhand.verdicts.engine import Engine
@@ -69,15 +69,55 @@ def test_human_pairs_meet_the_judges(tmp_path: Path) -> None:
         "question_id": 81, "model_a": "alpaca", "model_b": "vicuna", "winner": "model_b", "judge": "expert_3", "turn": 1,
     }  # fmt: skip
     with Engine() as engine:
-        found = rows(
-            engine,
-            read(engine, _lines(tmp_path, PAIR, human, human | {"judge": "author_1", "winner": "tie (bothbad)"})),
-        )
+        logs = read(engine, _lines(tmp_path, PAIR, human, human | {"judge": "author_1", "winner": "tie (bothbad)"}))
+        found = rows(engine, logs)
+    assert any("unverified layout of human lines" in note for note in logs.notes)
     assert [(row["rater_id"], row["rater_kind"], row["status"], row.get("value")) for row in found] == [
         ("gpt-4", "judge", "scored", "B"), ("gpt-4", "judge", "tied", None),
         ("expert_3", "human", "scored", "B"), ("author_1", "human", "tied", None),
     ]  # fmt: skip
     assert {row["response_id"] for row in found} == {"81 | 1 | alpaca | vicuna"}
+
+
+def test_marks_that_the_tool_wrote() -> None:
+    with Engine() as engine:
+        logs = read(engine, FIXTURES / "mt_bench" / "single.jsonl")
+        assert balanced(engine, logs)
+        found = rows(engine, logs)
+    assert [(row["status"], row.get("value")) for row in found] == [
+        ("scored", "9"), ("scored", "7"), ("scored", "5"), ("scored", "8"), ("scored", "8"), ("scored", "5"),
+        ("error", None), ("unparsed", None),
+    ]  # fmt: skip
+    assert not any("unverified" in note for note in logs.notes)
+
+
+def test_pairs_that_the_tool_wrote() -> None:
+    with Engine() as engine:
+        logs = read(engine, FIXTURES / "mt_bench" / "pair.jsonl")
+        assert balanced(engine, logs)
+        found = rows(engine, logs)
+    assert [(row["response_id"], row["order"], row["status"], row.get("value")) for row in found] == [
+        ("81 | 1 | alpaca | vicuna", "B first", "tied", None),
+        ("81 | 1 | alpaca | vicuna", "A first", "tied", None),
+        ("82 | 1 | alpaca | vicuna", "B first", "scored", "B"),
+        ("82 | 1 | alpaca | vicuna", "A first", "scored", "A"),
+        ("83 | 1 | alpaca | vicuna", "B first", "scored", "A"),
+        ("83 | 1 | alpaca | vicuna", "A first", "scored", "A"),
+        ("84 | 1 | alpaca | vicuna", "B first", "unparsed", None),
+        ("84 | 1 | alpaca | vicuna", "A first", "error", None),
+    ]
+    assert not any("unverified" in note for note in logs.notes)
+
+
+def test_two_marks_are_no_pair_in_two_orders(tmp_path: Path) -> None:
+    marked = PAIR | {"g2_winner": "model_1", "m1_score": 9, "m2_score": 5}
+    lost = marked | {"turn": 2, "m2_score": -1}
+    with Engine() as engine:
+        found = rows(engine, read(engine, _lines(tmp_path, marked, lost)))
+    assert [(row.get("order"), row["status"], row.get("value")) for row in found] == [
+        (None, "scored", "B"),
+        (None, "unparsed", None),
+    ]
 
 
 def test_a_strange_line_is_named(tmp_path: Path) -> None:

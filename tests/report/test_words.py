@@ -165,9 +165,11 @@ def test_without_a_declared_cluster_intervals_are_over_responses() -> None:
 
 def test_few_events_are_said_only_where_the_reason_says_so(demo: Audit) -> None:
     shown = summary(demo)
-    assert next(line for line in shown.splitlines() if "false rejects" in line).endswith("1 of 992  (few events)")
+    assert "1 of 992  (few events; upper 3.6 % if clustered" in next(
+        line for line in shown.splitlines() if "false rejects" in line
+    )
     other = changed(demo, "false_reject_rate/judge", reason="the share is the same in every cluster")
-    assert "992  (few events)" not in summary(other)
+    assert "992  (few events" not in summary(other)
 
 
 def test_reasons_of_missing_intervals_are_seen() -> None:
@@ -241,15 +243,16 @@ def with_wordings(n: int) -> Audit:
     ).audit  # fmt: skip
 
 
-def test_a_varied_condition_is_named_and_said_to_be_pooled() -> None:
+def test_a_varied_condition_is_named_and_its_study_says_what_it_shows() -> None:
     audit = with_wordings(3)
-    said = first_screen(audit)[0]
-    assert "3 wordings could show how far verdicts depend on the wording of the instruction" in said
-    assert "this version pools them" in said
-    assert "nor a varied condition" not in said
-    assert decision(audit, WORDING).answer.startswith("3 wordings are in these data, pooled by this version")
+    said = first_screen(audit)
+    assert "3 wordings could show how far verdicts depend on the wording of the instruction; the study of them says it" in said[0]
+    assert "nor a varied condition" not in said[0]
+    assert said[1].startswith("How far this judge's verdicts depend on the wording: ")
+    assert "0.0 % lies between wordings" in said[1]
+    assert decision(audit, WORDING).answer == said[1]
     questions = [question for question, _ in cannot_say(audit)]
-    assert any("3 wordings" in question for question in questions)
+    assert not any("3 wordings" in question for question in questions)
     assert any("there is one occasion" in question for question in questions)
     assert not any("there is one wording" in question for question in questions)
 

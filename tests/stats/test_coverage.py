@@ -1,106 +1,45 @@
 """Share of intervals that hold the truth, in simulated banks whose errors cluster.
 
-A bank has G clusters of 140 verdicts at a prevalence of .55; each cluster draws its own false accept rate (mean .10) and
-false reject rate (mean .05) from beta distributions that give both a design effect of 5.5, as measured on the example
-bank. Cells are linear in those rates, so the truth of every statistic is exact.
+Banks are those of the coverage study (``simulate.banks``): clusters of 14 responses to ten lines, at the example bank's
+base rates and an intraclass correlation of .06, which gives kappa a design effect of about 5.
 
 Monte-Carlo error: √(.95·.05/n), .0109 at 400 banks and .0049 at 2,000. The fast layer accepts the nominal .95 within its
-99.9 % band (.914 to .986). The slow layer wants each measured share within .93 to .97 and its 99 % Monte-Carlo interval
-(±.0126) to reach .95. At 20,000 banks (±.004) the nine shares lie between .9475 and .9503.
+99.9 % band (.914 to .986). The slow layer is the whole study at a fifth of its length.
 """
 
 import math
-from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 import pytest
 
-from evenhand.stats.agreement import cohen_chance, cohen_kappa, share
-from evenhand.stats.intervals import METHODS, Sample
-from evenhand.stats.resampling import draw_weights
-from evenhand.stats.scales import LOG_ONE_MINUS, LOGIT
+from evenhand.simulate.banks import BaseRates, draw_verdicts, expected_tallies, tally
+from evenhand.simulate.coverage import ICCS, LEVEL, RATES, Count, Design, count_block, draw_block
+from evenhand.simulate.coverage_table import Cell
+from evenhand.simulate.covered import covered
 
-Array = np.ndarray
-LEVEL, PREVALENCE, FALSE_ACCEPT, FALSE_REJECT, SIZE = 0.95, 0.55, 0.10, 0.05, 140
 N_FAST, N_SLOW = 400, 2_000
 CLUSTERS = pytest.mark.parametrize("n_clusters", [8, 13, 30])
-drawn = cache(lambda n_units: draw_weights(0, 1_000, n_units))
+STATISTICS = ("cohen_kappa/judge", "false_accept_rate/judge", "error_rate/judge")
+NAMED = (
+    *STATISTICS,
+    "observed_agreement/judge",
+    "false_reject_rate/judge",
+    "accuracy[cut=5]/judge",
+    "krippendorff_alpha[metric=nominal]/raters",
+    "gwet_ac1/judge",
+    "quadratic_weighted_kappa/judge",
+    "mae/judge",
+    "bias/judge",
+    "kr20/judge-reference",
+)
 
 
-def beta_rates(rng: np.random.Generator, mean: float, icc: float, shape: tuple[int, int]) -> Array:
-    """Rates with this mean and intraclass correlation; an ICC of 0 is the mean itself."""
-    concentration = 1 / icc - 1
-    return rng.beta(mean * concentration, (1 - mean) * concentration, shape)
+def count(design: Design, statistics: tuple[str, ...], n_banks: int, method: str = "default") -> dict[str, Count]:
+    return count_block(design, 3, 0, n_banks, statistics, method)
 
 
-def banks(
-    n_banks: int,
-    n_clusters: int,
-    *,
-    design_effect: float = 5.5,
-    false_reject: float = FALSE_REJECT,
-    variation: float = 0.0,
-) -> Array:
-    """(n_banks, n_clusters, 2, 2) tables of reference by judge; cluster sizes with a coefficient of variation."""
-    rng = np.random.default_rng([n_clusters, n_banks])
-    shape = (n_banks, n_clusters)
-    spread = math.sqrt(math.log1p(variation**2))
-    sizes = np.maximum(10, SIZE * np.exp(spread * rng.standard_normal(shape) - spread**2 / 2)).astype(int)
-    icc = [(design_effect - 1) / (SIZE * part - 1) for part in (1 - PREVALENCE, PREVALENCE)]
-    accepts = beta_rates(rng, FALSE_ACCEPT, icc[0], shape)
-    rejects = beta_rates(rng, false_reject, icc[1], shape)
-    positive = rng.binomial(sizes, PREVALENCE)
-    false_accepts = rng.binomial(sizes - positive, accepts)
-    false_rejects = rng.binomial(positive, rejects)
-    cells = [sizes - positive - false_accepts, false_accepts, false_rejects, positive - false_rejects]
-    return np.stack(cells, axis=-1).reshape(*shape, 2, 2).astype(float)
-
-
-def truth(false_reject: float = FALSE_REJECT) -> Array:
-    """Expected shares of the cells."""
-    negative = [(1 - PREVALENCE) * (1 - FALSE_ACCEPT), (1 - PREVALENCE) * FALSE_ACCEPT]
-    return np.array([negative, [PREVALENCE * false_reject, PREVALENCE * (1 - false_reject)]])
-
-
-def as_sample(tallies: Array, **more) -> Sample:
-    sizes = tallies.reshape(len(tallies), -1).sum(axis=1)
-    return Sample(tallies, sizes=sizes, names=("",) * len(tallies), weights=drawn, **more)
-
-
-def kappa(table: Array) -> Sample:
-    ceiling = 1 - float(cohen_chance(table.sum(axis=0)))
-    return as_sample(table, measure=cohen_kappa, scale=LOG_ONE_MINUS, ceiling=ceiling)
-
-
-def rate(table: Array, events: tuple[tuple[int, int], ...], others: tuple[tuple[int, int], ...]) -> Sample:
-    cells = np.stack([sum(table[:, r, j] for r, j in group) for group in (events, others)], axis=-1)
-    return as_sample(cells[cells.sum(axis=1) > 0], measure=share, scale=LOGIT, events=cells[cells.sum(axis=1) > 0, 0])
-
-
-def false_accept(table: Array) -> Sample:
-    return rate(table, ((0, 1),), ((0, 0),))
-
-
-def false_reject(table: Array) -> Sample:
-    return rate(table, ((1, 0),), ((1, 1),))
-
-
-def error(table: Array) -> Sample:
-    return rate(table, ((0, 1), (1, 0)), ((0, 0), (1, 1)))
-
-
-STATISTICS = pytest.mark.parametrize("statistic", [kappa, false_accept, error])
-
-
-def interval_coverage(
-    statistic: Callable[[Array], Sample], tables: Array, shares: Array, method: str = "default"
-) -> float:
-    """Share of the banks whose interval holds the statistic's value at the expected shares."""
-    target = statistic(shares[None]).value
-    found = [METHODS[method](statistic(table), LEVEL) for table in tables]
-    assert all(one.low is not None and one.high is not None for one in found)
-    return float(np.mean([one.low <= target <= one.high for one in found]))
+def share(found: Count) -> float:
+    return found.covered / found.intervals
 
 
 def monte_carlo_error(share_: float, n_banks: int) -> float:
@@ -108,50 +47,70 @@ def monte_carlo_error(share_: float, n_banks: int) -> float:
 
 
 @CLUSTERS
-@STATISTICS
-def test_the_default_covers(statistic: Callable[[Array], Sample], n_clusters: int) -> None:
-    found = interval_coverage(statistic, banks(N_FAST, n_clusters), truth())
-    assert found == pytest.approx(LEVEL, abs=3.29 * monte_carlo_error(LEVEL, N_FAST))
-
-
-def test_the_simulation_has_its_design_effect() -> None:
-    # variance of the false accept rate over that of independent trials, pooled over banks; 5.5 within a tenth
-    tables = banks(N_SLOW, 13)
-    counts = tables[:, :, 0].sum(axis=1)
-    rates = counts[:, 1] / counts.sum(axis=1)
-    independent = FALSE_ACCEPT * (1 - FALSE_ACCEPT) / counts.sum(axis=1).mean()
-    assert rates.mean() == pytest.approx(FALSE_ACCEPT, abs=4 * rates.std() / math.sqrt(N_SLOW))
-    assert rates.var() / independent == pytest.approx(5.5, rel=0.1)
+def test_the_default_covers(n_clusters: int) -> None:
+    found = count(Design(n_clusters, "equal", "even", 0.06), STATISTICS, N_FAST)
+    for name in STATISTICS:
+        assert found[name].intervals == N_FAST
+        assert share(found[name]) == pytest.approx(LEVEL, abs=3.29 * monte_carlo_error(LEVEL, N_FAST)), name
 
 
 def test_percentile_ends_cover_less() -> None:
     # statistics §9: .86 at 8 clusters; the simulation tells a method that falls short
-    found = interval_coverage(kappa, banks(N_FAST, 8), truth(), "percentile")
-    assert found == pytest.approx(0.86, abs=3.29 * monte_carlo_error(0.86, N_FAST))
+    found = count(Design(8, "equal", "even", 0.06), STATISTICS[:1], N_FAST, "percentile")
+    assert share(found[STATISTICS[0]]) == pytest.approx(0.86, abs=3.29 * monte_carlo_error(0.86, N_FAST))
 
 
 def test_few_events_are_covered_at_least() -> None:
-    # one event in a thousand: about one a bank, most banks without any; the floored limits err on the wide side
-    rare = banks(N_FAST, 13, design_effect=2.0, false_reject=0.001)
-    assert (np.count_nonzero(rare[:, :, 1, 0], axis=1) < 5).mean() > 0.9
-    found = interval_coverage(false_reject, rare, truth(0.001))
-    assert found >= LEVEL - 3.29 * monte_carlo_error(LEVEL, N_FAST)
+    # two events in a thousand, most banks with events in fewer than five clusters: the floored limits err on the wide side
+    rare = Design(13, "equal", "rare", 0.06)
+    events = draw_block(rare, 3, 0, N_FAST).lines[..., 1, 0].sum(axis=-1)
+    assert (np.count_nonzero(events, axis=1) < 5).mean() > 0.9
+    found = count(rare, ("false_reject_rate/judge",), N_FAST)["false_reject_rate/judge"]
+    assert found.intervals == N_FAST
+    assert share(found) >= LEVEL - 3.29 * monte_carlo_error(LEVEL, N_FAST)
+
+
+def test_errors_that_crowd_into_a_few_clusters_are_covered_better_than_by_their_effective_number_alone() -> None:
+    crowded, name = Design(8, "equal", "even", 0.15), "false_reject_rate/judge"
+    alone = count(crowded, (name,), N_FAST, "korn_graubard")[name]
+    assert share(count(crowded, (name,), N_FAST)[name]) >= share(alone) + 0.01
+
+
+@pytest.mark.parametrize("icc", ICCS)
+@pytest.mark.parametrize("rates", list(RATES))
+def test_expectations_are_those_of_the_banks(rates: str, icc: float) -> None:
+    # truth of every statistic: means over 60,000 responses lie within five standard errors of a cluster's mean
+    verdicts = draw_verdicts(np.random.default_rng(5), 1, 4_000, RATES[rates], icc=icc)
+    drawn, expected = tally(verdicts), expected_tallies(RATES[rates], icc)
+    for part in ("lines", "totals", "patterns"):
+        of_clusters = getattr(drawn, part)[0] / verdicts.sizes[0].reshape(-1, *[1] * (getattr(drawn, part).ndim - 2))
+        error = of_clusters.std(axis=0) / math.sqrt(4_000)
+        assert np.all(np.abs(of_clusters.mean(axis=0) - getattr(expected, part)) <= 5 * error + 1e-4), part
+
+
+def test_expectations_by_hand() -> None:
+    # half of the labels positive, a tenth of each kind wrong: kappa 1 - .1/.5, and totals that sum to one response
+    expected = expected_tallies(BaseRates(0.5, 0.1, 0.1), 0.0)
+    assert covered()["cohen_kappa/judge"].value(expected) == pytest.approx(0.8, abs=1e-12)
+    assert covered()["bias/judge"].value(expected) == pytest.approx(0.0, abs=1e-12)
+    assert expected.totals.sum() == pytest.approx(1, abs=1e-12)
+    assert expected.patterns.sum() == pytest.approx(10, abs=1e-12)
+
+
+def test_the_banks_have_their_intraclass_correlation() -> None:
+    # variance of the clusters' false accept rates over that of independent trials: 1 + (m - 1)·.06
+    table = draw_block(Design(100, "equal", "even", 0.06), 3, 0, 60).lines.sum(axis=-3)[..., 0, :].reshape(-1, 2)
+    n = table.sum(axis=1)
+    kept = n > 20
+    rates, m = table[kept, 1] / n[kept], 1 / np.mean(1 / n[kept])
+    assert rates.var() / (0.1 * 0.9 / m) == pytest.approx(1 + (m - 1) * 0.06, rel=0.1)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("imbalance", ["equal", "unequal"])
 @CLUSTERS
-@STATISTICS
-def test_the_default_covers_at_length(statistic: Callable[[Array], Sample], n_clusters: int) -> None:
-    found = interval_coverage(statistic, banks(N_SLOW, n_clusters), truth())
-    assert 0.93 <= found <= 0.97
-    assert found == pytest.approx(LEVEL, abs=2.576 * monte_carlo_error(found, N_SLOW))
-
-
-@pytest.mark.slow
-@CLUSTERS
-@STATISTICS
-def test_the_default_covers_with_unequal_clusters(statistic: Callable[[Array], Sample], n_clusters: int) -> None:
-    # statistics §9, CV 1.3 and t(G*-1): .95 to .97, on the wide side
-    found = interval_coverage(statistic, banks(N_SLOW, n_clusters, variation=1.3), truth())
-    margin = 2.576 * monte_carlo_error(found, N_SLOW)
-    assert LEVEL - margin <= found <= 0.97 + margin
+def test_the_default_covers_at_length(n_clusters: int, imbalance: str) -> None:
+    design = Design(n_clusters, imbalance, "even", 0.06)  # type: ignore[arg-type]
+    for name, found in count(design, NAMED, N_SLOW).items():
+        assert Cell(name, design, found).failing != "short", name
+        assert share(found) >= 0.93 - 2.576 * monte_carlo_error(share(found), N_SLOW), name

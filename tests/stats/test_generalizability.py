@@ -7,14 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from evenhand.stats.anova import analyse
+from evenhand.stats.anova_design import Design
 from evenhand.stats.generalizability import (
     VarianceComponents,
     absolute_error_variance,
+    d_study,
     dependability_coefficient,
     generalizability_coefficient,
     mean_squares,
+    nested_components,
+    nested_sums,
     phi_lambda,
     relative_error_variance,
+    reliability_of_mean,
     variance_components,
 )
 from evenhand.stats.internal_consistency import Moments, kr20, moments
@@ -169,3 +175,85 @@ def test_equal_responses():
     assert np.isnan(phi_lambda(sums, 2))
     assert phi_lambda(sums, 1) == 1
     assert np.isnan(dependability_coefficient(VarianceComponents(*np.zeros((3, 1))), 2)).all()
+
+
+# decision studies of any design
+
+
+def test_a_decision_study_by_hand():
+    # p 4, i 1, o 1, p*i 2, p*o 2, i*o 1, residual 4; means over 2 items and 2 occasions
+    design = Design.parse("p x i x o")
+    parts = np.array([4.0, 1, 1, 2, 2, 1, 4])
+    found = d_study(design, parts, "p", {"i": 2, "o": 2})
+    assert (found.universe, found.relative, found.absolute) == (4, 3, 4.25)
+    assert found.generalizability == pytest.approx(4 / 7)
+    assert found.dependability == pytest.approx(4 / 8.25)
+    assert found.sem == pytest.approx(4.25**0.5)
+    assert found.relative_sem == pytest.approx(3**0.5)
+    fixed = d_study(design, parts, "p", {"i": 2, "o": 2}, fixed=("i",))
+    assert (fixed.universe, fixed.relative, fixed.absolute) == (5, 2, 2.75)
+
+
+def test_what_the_object_is_nested_in_is_measured_with_it():
+    # responses within clusters: cluster and response are no error, lines within clusters are of its level
+    design = Design.parse("(p x i):q")
+    parts = dict(zip((term.name for term in design.terms), range(1, 5), strict=True))
+    found = d_study(design, np.array(list(parts.values()), dtype=float), "p", {"i": 2})
+    assert found.universe == parts["p:q"]
+    assert found.relative == parts["p*i:q"] / 2
+    assert found.absolute == (parts["i:q"] + parts["p*i:q"]) / 2
+
+
+def test_negative_components_count_as_0_unless_they_are_wanted_raw():
+    design = Design.parse("p x i")
+    assert d_study(design, np.array([1.0, -1, 1]), "p", {"i": 2}).dependability == pytest.approx(2 / 3)
+    assert d_study(design, np.array([1.0, -1, 1]), "p", {"i": 2}, truncate=False).dependability == 1
+
+
+@pytest.mark.parametrize("conditions", [{}, {"i": 0}, {"o": 3}])
+def test_a_facet_without_its_number_is_refused(conditions):
+    with pytest.raises(ValueError, match="how many conditions of i"):
+        d_study(Design.parse("p x i"), np.ones(3), "p", conditions)
+
+
+@given(hnp.arrays(np.int64, (6, 4), elements=st.integers(0, 1)), st.integers(1, 9))
+def test_the_two_ways_to_a_coefficient_agree(rows, n):
+    found = variance_components(moments(rows))
+    study = d_study(Design.crossed(("p", "i")), np.array(parts(found.truncated())), "p", {"i": n})
+    assert study.dependability == pytest.approx(
+        float(dependability_coefficient(found.truncated(), n)), abs=1e-12, nan_ok=True
+    )
+    one = d_study(Design.crossed(("p", "i")), np.array(parts(found)), "p", {"i": 1}).generalizability
+    averaged = d_study(Design.crossed(("p", "i")), np.array(parts(found)), "p", {"i": n}).generalizability
+    assert reliability_of_mean(one, n) == pytest.approx(float(averaged), abs=1e-12, nan_ok=True)
+
+
+def test_oracle_grader_spearman_brown():
+    assert reliability_of_mean(0.75, 2) == pytest.approx(0.8571428571, abs=1e-9)
+
+
+# responses and lines within clusters
+
+
+def test_nested_components_of_the_bank():
+    # statistics section 7: sigma2(i:q) .0080 on the judge and .0005 on the reference; Henderson's method I over the layout
+    with (files("evenhand.data") / "zhu_bank.csv").open(encoding="utf-8") as lines:
+        names = [row["cluster_id"] for row in csv.DictReader(lines) if row["judge_1"]]
+    clusters, cluster = np.unique(names, return_inverse=True)
+    for side, line in (("judge", 0.0079787), ("gold", 0.0005313)):
+        rows = bank_side(side)
+        found = nested_components(nested_sums(rows, np.ones(len(rows)), cluster, len(clusters)).sum(axis=0), 10)
+        assert found[2] == pytest.approx(line, abs=5e-8)
+        person, item = (axis.ravel() for axis in np.indices(rows.shape))
+        layout = analyse(rows.ravel(), {"p": person, "i": item, "q": np.repeat(cluster, 10)}, "(p x i):q")
+        expected = [layout.component(name) for name in ("q", "p:q", "i:q", "p*i:q")]
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_rows_that_occur_often_and_clusters_without_any():
+    rows = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 1], [0, 1, 0]])
+    sums = nested_sums(rows, [2, 1, 3, 2], np.array([0, 0, 2, 2]), 3)
+    assert sums[1].tolist() == [0] * 8
+    spelled = nested_sums(np.repeat(rows, [2, 1, 3, 2], axis=0), np.ones(8), np.repeat([0, 0, 2, 2], [2, 1, 3, 2]), 3)
+    assert sums == pytest.approx(spelled, abs=1e-12)
+    assert np.isnan(nested_components(np.zeros(8), 3)).all()

@@ -88,6 +88,7 @@ def _without_few_events(evidence: Evidence, level: _Level, found: Estimate) -> E
             "interval_method": "none",
             "interval_scale": None,
             "interval_df": None,
+            "interval_std_error": None,
             "reason": reason,
         }
     )

@@ -12,6 +12,7 @@ from evenhand.results import Describes, Estimate
 from evenhand.stats import agreement as of
 from evenhand.stats.arrays import Array, Counts
 from evenhand.stats.scales import ATANH, IDENTITY, LOG_ONE_MINUS, LOGIT
+from evenhand.stats.weighted_agreement import mcc_multiclass
 
 _TN, _FP, _FN, _TP = (0, 0), (0, 1), (1, 0), (1, 1)
 _Cell = tuple[int, int]
@@ -125,6 +126,19 @@ ANY_SCALE: tuple[_Declared, ...] = (
         _ONE_LABEL,
     ),
 )
+SEVERAL: tuple[_Declared, ...] = (
+    _whole(
+        Statistic(
+            "mcc_multiclass",
+            mcc_multiclass,
+            ATANH,
+            "judge",
+            "Gorodkin's correlation R_K of {judge}'s labels with the reference's where both are scored",
+        ),
+        _ONE_LABEL,
+    ),
+)
+"""Of three labels or more."""
 BINARY: tuple[_Declared, ...] = (
     _rate(
         "error_rate",
@@ -261,7 +275,7 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
     """Every agreement estimate of one judge; marks have their own in ``marks``."""
     if not evidence.has_reference or evidence.scale.kind == "continuous":
         return
-    declared = (*ANY_SCALE, *(BINARY if evidence.is_binary else ()))
+    declared = (*ANY_SCALE, *(BINARY if evidence.is_binary else SEVERAL if evidence.scale.size > 2 else ()))
     tables = evidence.cells.paired.tables()
     for one in declared:
         yield _estimate(evidence, one, tables, alternatives=True)
@@ -305,6 +319,7 @@ def _estimate(
         n_clusters=n_clusters,
         alternatives=alternatives,
         params=params,
+        family=f"{one.statistic.name} by criterion, {evidence.source}" if position >= 0 else "",
     )
     if one.statistic.name == "kappa_phi_ratio":
         return found.model_copy(update=_NO_INTERVAL)
@@ -322,6 +337,7 @@ _NO_INTERVAL: dict[str, object] = {
     "interval_method": "none",
     "interval_scale": None,
     "interval_df": None,
+    "interval_std_error": None,
     "design_effect": None,
     "reason": "no interval: the ratio has its maximum at 1; leniency[per=verdict] carries the uncertainty of the gap",
 }

@@ -22,6 +22,7 @@ class _Facts:
     valued: frozenset[str]
     sources: frozenset[str]
     conditions: Mapping[str, int]
+    abstention_is_class: bool
 
     @property
     def scale(self) -> str:
@@ -45,6 +46,7 @@ def checklist(
         frozenset(estimate.statistic for estimate in estimates if estimate.status == "ok"),
         frozenset(estimate.source for estimate in estimates),
         conditions,
+        any(estimate.params.get("mode") == "category" for estimate in estimates),
     )
     return (*_agreement(facts), *_handling(facts), *_design(facts))
 
@@ -81,20 +83,32 @@ def _agreement(facts: _Facts) -> Iterator[Item]:
 
 def _of_marks(facts: _Facts) -> Iterator[Item]:
     """What ordinal and continuous marks ask for, and three classes."""
-    beside, weights = "bias beside QWK and r beside QWK", "weight matrix for three classes or more"
+    beside = "bias beside QWK and r beside QWK"
     if facts.scale not in ("ordinal", "continuous") or not facts.first.has_reference:
         yield _off(beside, "for ordinal and continuous marks with a reference")
     else:
         lacking = [name for name in ("quadratic_weighted_kappa", "bias", "pearson_r") if name not in facts.valued]
         where = f"no value of {', '.join(lacking)}" if lacking else "bias, quadratic_weighted_kappa, pearson_r"
         yield _item(beside, not lacking, where)
-    tied = facts.scale == "pairwise" and facts.first.scale.tie is not None
-    if not facts.first.has_reference or not (tied or facts.scale == "ordinal"):
-        yield _off(weights, "for ordered classes with a reference")
-    elif tied:
-        yield _item(weights, True, "identity: a tie is a class of its own; left out in [ties=excluded]")
-    else:
-        yield _item(weights, "weighted_kappa" in facts.names, "quadratic, and [weights=linear], named with each number")
+    yield _weights(facts)
+
+
+def _weights(facts: _Facts) -> Item:
+    """Three classes or more: levels, ties, labels without an order, or abstention as a class of its own."""
+    item, scale = "weight matrix for three classes or more", facts.first.scale
+    classes = scale.size + facts.abstention_is_class
+    if not facts.first.has_reference or facts.scale == "continuous" or classes < 3:
+        return _off(item, "for three classes or more with a reference")
+    stated = facts.first.classes
+    if stated is not None:
+        return _item(item, True, f"{stated.name}: weighted_kappa[weights={stated.name}]")
+    if facts.scale == "ordinal":
+        return _item(item, "weighted_kappa" in facts.names, "quadratic, and [weights=linear], named with each number")
+    if facts.scale == "pairwise":
+        return _item(item, True, "identity: a tie is a class of its own; left out in [ties=excluded]")
+    return _item(
+        item, False, "say how far classes lie apart: --distances FILE, or a preset; until then all lie equally far"
+    )
 
 
 def _handling(facts: _Facts) -> Iterator[Item]:
@@ -128,7 +142,9 @@ def _design(facts: _Facts) -> Iterator[Item]:
         yield _item(together, found, "…/raters, tables.levels of each judge" if found else "no ensemble statistic here")
     yield _unit(first)
     reliability = "the reference's own reliability"
-    if first.has_reference:
+    if "human" in facts.sources:
+        yield _item(reliability, True, "how well humans agree with each other: …/human, human_ceiling")
+    elif first.has_reference:
         yield _item(reliability, False, "collect a second rater's labels on the same responses")
     else:
         yield _off(reliability, _NO_REFERENCE)
@@ -145,16 +161,22 @@ def _design(facts: _Facts) -> Iterator[Item]:
 
 def _recorded(conditions: Mapping[str, int]) -> Iterator[Item]:
     occasions = conditions.get("occasion", 0)
-    said = f"{occasions} occasions are in the data and pooled: their noise is in no number of this version"
+    said = f"flip_rate and variance_component[facet=occasion], over {occasions} occasions"
     yield _item(
         "the judge run more than once, for its run-to-run noise",
         occasions > 1,
         said if occasions > 1 else "judge the same responses again: --occasion COL",
     )
-    lacking = [facet for facet in ("model", "setting") if facet not in conditions]
+    lacking = [facet for facet in ("model", "setting") if not conditions.get(facet)]
     options = " and ".join(f"--{facet} COL" for facet in lacking)
     yield _item(
         "model and settings of the judge recorded", not lacking, f"add {options}" if lacking else "the data name them"
+    )
+    prompt = bool(conditions.get("phrasing"))
+    yield _item(
+        "prompt of the judge recorded, by name or fingerprint",
+        prompt,
+        "the data name it" if prompt else "add --phrasing COL: a name or a hash of the instruction",
     )
 
 

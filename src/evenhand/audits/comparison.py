@@ -21,7 +21,7 @@ from evenhand.stats.arrays import Array, Counts, Measure, binned, ratio
 from evenhand.stats.ensembles import effective_judges, mean_pairwise_phi, pair_tables
 from evenhand.stats.hypothesis_tests import cochran_q, cochran_sums
 from evenhand.stats.scales import ATANH, IDENTITY, LOG
-from evenhand.stats.weighted_agreement import mcnemar
+from evenhand.stats.weighted_agreement import mcnemar, stuart_maxwell
 from evenhand.tally.marks import level_values, whole_factor
 from evenhand.tally.ratings import Ratings, Totals
 
@@ -127,7 +127,9 @@ def _compared(evidence: Evidence, pair: _Pair, *, has_reference: bool) -> Iterat
         yield from _mcnemar(
             evidence, pair, (pair.labels[0] == pair.reference, pair.labels[1] == pair.reference), "right"
         )
-    elif kind == "binary":
+    if kind in ("nominal", "ordinal", "pairwise") and 2 < evidence.scale.size <= MOST_TABLE_LEVELS:
+        yield from _stuart_maxwell(evidence, pair)
+    if kind == "binary" and not has_reference:
         yield from _mcnemar(evidence, pair, (pair.labels[0] == 1, pair.labels[1] == 1), evidence.scale.levels[1])
 
 
@@ -147,7 +149,7 @@ def _of_tables(evidence: Evidence, pair: _Pair, n_units: int) -> Iterator[Estima
             evidence,
             Statistic(name, partial(_joint_gap if q == 2 else _gap, measure), IDENTITY, "judge", f"{words} {pair.words}", counted=q == 2),
             tallies, undefined="0/0 for one of the two judges" if sizes.any() else _NOTHING, source=pair.source,
-            sizes=sizes, n_excluded=pair.n_left,
+            sizes=sizes, n_excluded=pair.n_left, family=f"{name} between pairs of judges",
         )  # fmt: skip
 
 
@@ -183,6 +185,7 @@ def _of_marks(evidence: Evidence, pair: _Pair, n_units: int) -> Iterator[Estimat
             yield assess(
                 evidence, Statistic(name, partial(_mark_gap, measure, times), IDENTITY, "judge", f"{words} {pair.words}", counted=False),
                 sums, undefined=_NOTHING, source=pair.source, sizes=sums[:, 0, 0], n_excluded=pair.n_left,
+                family=f"{name} between pairs of judges",
             )  # fmt: skip
 
 
@@ -199,6 +202,7 @@ def _positive_rates(evidence: Evidence, pair: _Pair, n_units: int) -> Iterator[E
         Statistic("judge_positive_rate", lambda t: ratio(t[..., 1, 0] - t[..., 0, 1], t.sum(axis=(-2, -1))), IDENTITY, "judge",
             f"share of verdicts called {{positive}} {pair.words}"),
         tallies, undefined="no verdict that both judges score", source=pair.source, n_excluded=pair.n_left,
+        family="judge_positive_rate between pairs of judges",
     )  # fmt: skip
 
 
@@ -220,6 +224,24 @@ def _mcnemar(
         yield _exact(evidence, "mcnemar", number, pair.source, words, said, "undefined", int(table.sum()), params)
 
 
+def _stuart_maxwell(evidence: Evidence, pair: _Pair) -> Iterator[Estimate]:
+    """Stuart and Maxwell's test of equal label rates, McNemar's for more than two labels."""
+    q = evidence.scale.size
+    table = binned(pair.labels[0] * q + pair.labels[1], pair.count, (q, q))
+    found, n = stuart_maxwell(table), int(table.sum())
+    defined = bool(np.isfinite(found.statistic))
+    said = f"{_INDEPENDENT}; {n:,} verdicts" if defined else f"the two judges never differed on {n:,} verdicts"
+    words = f"Stuart and Maxwell's test that {pair.first} and {pair.second} give each of {q} labels equally often"
+    for quantity, value, what in (
+        ("", found.p_value, "p of "),
+        ("chi2", found.statistic, "chi-squared of "),
+        ("df", found.df, "degrees of freedom of "),
+    ):
+        params: dict[str, Param] = {"quantity": quantity} if quantity else {}
+        number = float(value) if defined else None
+        yield _exact(evidence, "stuart_maxwell", number, pair.source, what + words, said, "undefined", n, params)
+
+
 def _decisions(evidence: Evidence, pair: _Pair, totals: Totals) -> Iterator[Estimate]:
     """Difference of gate accuracies, on responses that both judges and the reference score throughout."""
     first, second = (totals.judges[:, position] for position in pair.at)
@@ -234,7 +256,7 @@ def _decisions(evidence: Evidence, pair: _Pair, totals: Totals) -> Iterator[Esti
             Statistic("accuracy", lambda t: ratio(t[..., 1, 0] - t[..., 0, 1], t.sum(axis=(-2, -1))), IDENTITY, "judge",
                 f"share of decisions at {cut:g} criteria met that match the reference's {pair.words.replace('verdicts', 'responses')}", unit="response"),
             tallies, undefined="no response that all three score throughout", source=pair.source,
-            n_excluded=int(totals.count[~kept].sum()), params={"cut": cut},
+            n_excluded=int(totals.count[~kept].sum()), params={"cut": cut}, family=f"accuracy at {cut:g} between pairs of judges",
         )  # fmt: skip
 
 

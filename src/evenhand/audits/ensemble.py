@@ -1,22 +1,35 @@
 """Agreement of several raters with each other, the reference left out; with one judge, of judge and reference as raters."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from evenhand.audits.evidence import Evidence
-from evenhand.audits.statistic import Statistic, assess
-from evenhand.ids import Param
+from evenhand.audits.statistic import Statistic, assess, exact
+from evenhand.ids import EstimateId, Param
 from evenhand.results import Estimate
 from evenhand.stats import ensembles as of
 from evenhand.stats.agreement import cohen_kappa, phi
 from evenhand.stats.arrays import Array, Counts, Measure
 from evenhand.stats.ensembles import Chance
-from evenhand.stats.icc import icc, icc_components_with_holes, rater_severity, severity_sums, sums_with_holes
+from evenhand.stats.icc import (
+    Form,
+    complete_sums,
+    icc,
+    icc_components,
+    icc_components_with_holes,
+    icc_interval,
+    rater_severity,
+    severity_sums,
+    sums_with_holes,
+)
+from evenhand.stats.intervals import Interval, jackknife_std_error, withheld
 from evenhand.stats.marks import interval_alpha, interval_alpha_sums
+from evenhand.stats.random_raters import FEWEST_RATERS, random_raters_interval
+from evenhand.stats.resampling import leave_one_out
 from evenhand.stats.scales import ATANH, IDENTITY, LOG_ONE_MINUS, LOGIT, Scale
 from evenhand.stats.weights import Metric, agreement_weights
 from evenhand.tally import rating_sums
@@ -25,9 +38,12 @@ from evenhand.tally.ratings import Ratings
 
 SOURCE = "raters"
 _WEIGHTS: tuple[Literal["linear", "quadratic", "ordinal"], ...] = ("linear", "quadratic", "ordinal")
-FORMS = ("A,1", "C,1", "1,1", "A,k", "C,k", "1,k")
+FORMS: tuple[Form, ...] = ("A,1", "C,1", "1,1", "A,k", "C,k", "1,k")
 MOST_PAIR_CELLS = 50_000_000
 """Units × pairs of raters × labels² beyond which no means over pairs are given (400 MB)."""
+MOST_LEFT_OUT = 20
+MOST_ROWS_LEFT_OUT = 2_000_000
+"""Raters, and rows of ratings times raters, beyond which the raters are not taken as a sample."""
 MOST_LEVELS_BY_FORMULA = 20
 MOST_ROWS_BY_FORMULA = 20_000
 """Labels, and distinct rows of ratings, beyond which standard errors by formula are not given."""
@@ -52,15 +68,17 @@ class _Ensemble:
     others: Callable[[], dict[str, float]] = dict
 
 
-def estimates_of_raters(evidence: Evidence, ratings: Ratings) -> Iterator[Estimate]:
+def estimates_of_raters(evidence: Evidence, ratings: Ratings, source: str = SOURCE) -> Iterator[Estimate]:
     """Every ensemble estimate.
 
     Args:
         evidence: of any of the judges, for names and the interval plan.
         ratings: of all raters.
+        source: of the ids.
     """
     marks_only: list[Callable[[Evidence, Ratings], Iterator[_Ensemble]]] = [_numeric]
     kinds = marks_only if evidence.scale.kind == "continuous" else [_nominal, _pairwise, _numeric]
+    reduced = _reduced(evidence, ratings, kinds)
     for kind in kinds:
         for one in kind(evidence, ratings):
             statistic = Statistic(
@@ -72,14 +90,101 @@ def estimates_of_raters(evidence: Evidence, ratings: Ratings) -> Iterator[Estima
                 statistic,
                 one.tallies,
                 undefined=one.undefined,
-                source=SOURCE,
+                source=source,
                 n_excluded=int(ratings.count.sum() - sizes.sum()),
                 sizes=sizes,
                 params=one.params,
             )
             others = {name: error for name, error in one.others().items() if np.isfinite(error)}
             yield found.model_copy(update={"std_errors": others}) if others and found.status == "ok" else found
-    yield from _severity(evidence, ratings)
+            if found.status == "ok" and not str(one.params.get("form", "")).endswith("k"):
+                yield from _random(evidence, ratings, one, found, reduced)
+    yield from _by_formula(evidence, ratings, source)
+    yield from _severity(evidence, ratings, source)
+
+
+def _reduced(
+    evidence: Evidence, ratings: Ratings, kinds: Sequence[Callable[[Evidence, Ratings], Iterator[_Ensemble]]]
+) -> dict[tuple[str, str], list[float]]:
+    """Each statistic without each rater in turn; nothing where the raters are judge and reference, few, or too many."""
+    n = ratings.n_raters
+    small = n <= MOST_LEFT_OUT and len(ratings.unit) * n <= MOST_ROWS_LEFT_OUT
+    if ratings.is_judge_and_reference or n < FEWEST_RATERS or not small:
+        return {}
+    found: dict[tuple[str, str], list[float]] = {}
+    for rater in range(n):
+        others = [other for other in range(n) if other != rater]
+        names = tuple(ratings.names[other] for other in others)
+        less = replace(ratings, names=names, labels=ratings.labels[:, others], by_criterion=(), totals=None)
+        for kind in kinds:
+            for one in kind(evidence, less):
+                found.setdefault((one.name, str(one.params)), []).append(float(one.measure(one.tallies.sum(axis=0))))
+    return found
+
+
+def _random(
+    evidence: Evidence,
+    ratings: Ratings,
+    one: _Ensemble,
+    fixed: Estimate,
+    reduced: Mapping[tuple[str, str], Sequence[float]],
+) -> Iterator[Estimate]:
+    """The same value with the error it has when the raters, too, are a sample."""
+    without = np.array(reduced.get((one.name, str(one.params)), ()))
+    if len(without) != ratings.n_raters or fixed.estimate is None:
+        return
+    sizes = ratings.rated if one.once else ratings.sizes
+    units = one.measure(leave_one_out(one.tallies[sizes > 0]))
+    if evidence.plan.method in ("default", "jackknife_t", "jackknife_t_scaled"):
+        scale = IDENTITY if evidence.plan.method == "jackknife_t" else one.scale
+        interval = random_raters_interval(fixed.estimate, units, without, scale, evidence.plan.confidence_level)
+    else:
+        interval = withheld("none", "raters as a sample have a jackknife interval only: --interval default")
+    of_units, of_raters = jackknife_std_error(units), jackknife_std_error(without)
+    identity = EstimateId.of(one.name, fixed.source, **{**one.params, "raters": "random"})
+    yield fixed.model_copy(
+        update={
+            "id": str(identity),
+            "params": dict(identity.params),
+            "std_error": float(np.hypot(of_units, of_raters))
+            if of_units is not None and of_raters is not None
+            else None,
+            "std_errors": {},
+            "ci_low": interval.low,
+            "ci_high": interval.high,
+            "interval_method": interval.method if interval.low is not None else "none",
+            "interval_scale": interval.scale,
+            "interval_df": interval.df,
+            "interval_std_error": interval.std_error,
+            "reason": interval.reason,
+            "estimand": fixed.estimand.replace(", these raters fixed", "")
+            + f"; the {ratings.n_raters} raters taken as a sample of raters",
+        }
+    )
+
+
+def _by_formula(evidence: Evidence, ratings: Ratings, source: str) -> Iterator[Estimate]:
+    """Intraclass correlations with McGraw and Wong's F-based limits, on the units that all raters mark."""
+    whole = (ratings.labels >= 0).all(axis=1)
+    if evidence.scale.kind not in ("ordinal", "continuous") or evidence.plan.method == "none" or ratings.n_raters < 2:
+        return
+    n = int(ratings.count[whole].sum())
+    if n < 2:
+        return
+    zeros = np.zeros(int(whole.sum()), dtype=np.int64)
+    sums = complete_sums(level_values(evidence.scale)[0][ratings.labels[whole]], zeros, 1, ratings.count[whole])[0]
+    for form in FORMS:
+        value = float(icc(icc_components(sums), form, ratings.n_raters))
+        low, high = (float(end) for end in icc_interval(sums, form, evidence.plan.confidence_level))
+        known, said = bool(np.isfinite([low, high]).all()), "valid if units were independent and marks normal"
+        yield exact(
+            evidence, "icc", value if np.isfinite(value) else None, unit="response", describes="measurement system", source=source,
+            estimand=f"intraclass correlation ICC({form}) of {_who(ratings)}, on the units that all of them mark, with F-based limits",
+            reason=said if np.isfinite(value) else "marks do not vary",
+            n_used=n, n_excluded=int(ratings.count.sum()) - n,
+            interval=Interval(low, high, "f_based", said) if known else None,
+            params={"interval": "f", **({} if form == "A,1" else {"form": form})},
+        )  # fmt: skip
 
 
 def _who(ratings: Ratings) -> str:
@@ -151,12 +256,13 @@ def _nominal(evidence: Evidence, ratings: Ratings) -> Iterator[_Ensemble]:
     yield _Ensemble("conger_kappa", rating_sums.conger_sums(ratings, profile), measured(of.conger_kappa, same), LOG_ONE_MINUS,
         f"chance-corrected agreement among {who}, each with its own label rates (Conger)", {}, once=True,
         others=gwet("conger") if whole else dict)  # fmt: skip
+    identity = _identity(ratings)
     metrics: tuple[Metric, ...] = ("nominal", "ordinal", "interval", "ratio")
     for metric in metrics if evidence.scale.kind == "ordinal" else metrics[:1]:
         if metric == "ratio" and levels.min() < 0:
             continue
         yield _Ensemble("krippendorff_alpha", pairs, partial(_alpha, metric, levels), LOG_ONE_MINUS,
-            f"Krippendorff's alpha ({metric}) among {who}", {"metric": metric},
+            f"Krippendorff's alpha ({metric}) among {who}" + (identity if metric == "nominal" else ""), {"metric": metric},
             others=partial(formulas.alpha, metric, levels) if formulas else dict)  # fmt: skip
     if evidence.scale.kind == "ordinal":
         for name in _WEIGHTS:
@@ -165,6 +271,15 @@ def _nominal(evidence: Evidence, ratings: Ratings) -> Iterator[_Ensemble]:
             yield _Ensemble("gwet_ac2", profile, measured(of.gwet_ac, weights), LOG_ONE_MINUS,
                 f"Gwet's AC2 among {who}, {name} weights; a constant grader can score high on it", params, once=True,
                 others=gwet("gwet", weights))  # fmt: skip
+
+
+def _identity(ratings: Ratings) -> str:
+    """What nominal alpha is of complete ratings, where they are complete."""
+    given = (ratings.labels >= 0).sum(axis=1)
+    if not given.any() or not np.isin(given, (0, ratings.n_raters)).all():
+        return ""
+    n = int(ratings.rated.sum()) * ratings.n_raters
+    return f"; every unit being rated by all, it is Fleiss' kappa plus (1 − kappa)/{n:,} exactly: one finding, not two"
 
 
 def _alpha(metric: Metric, levels: Array, sums: Array) -> Array:
@@ -208,8 +323,8 @@ def _numeric(evidence: Evidence, ratings: Ratings) -> Iterator[_Ensemble]:
             f"intraclass correlation ICC({form}) of {_who(ratings)}, these raters fixed", params, "marks do not vary", once=True)  # fmt: skip
 
 
-def _icc(form: str, n_raters: int, sums: Array) -> Array:
-    return icc(icc_components_with_holes(sums), form, n_raters)  # type: ignore[arg-type]
+def _icc(form: Form, n_raters: int, sums: Array) -> Array:
+    return icc(icc_components_with_holes(sums), form, n_raters)
 
 
 def _marks(evidence: Evidence, ratings: Ratings) -> Array:
@@ -218,7 +333,7 @@ def _marks(evidence: Evidence, ratings: Ratings) -> Array:
     return np.where(ratings.labels >= 0, values[np.maximum(ratings.labels, 0)], np.nan)
 
 
-def _severity(evidence: Evidence, ratings: Ratings) -> Iterator[Estimate]:
+def _severity(evidence: Evidence, ratings: Ratings, source: str) -> Iterator[Estimate]:
     if (
         evidence.scale.kind in ("nominal", "pairwise") or ratings.n_raters < 3
     ):  # of two raters it is half their mean difference
@@ -227,9 +342,10 @@ def _severity(evidence: Evidence, ratings: Ratings) -> Iterator[Estimate]:
     for position, name in enumerate(ratings.names):
         yield assess(
             evidence,
-            Statistic("rater_severity", rater_severity_of, IDENTITY, "judge" if name != "reference" else "reference",
+            Statistic("rater_severity", rater_severity_of, IDENTITY, "judge" if source == SOURCE else "reference",
                 f"mean deviation of {name} from the mean of a unit's ratings: above 0 lenient, below 0 severe", "response", counted=False),
-            sums[:, position], undefined="no unit that it rates is rated by another", source=name,
+            sums[:, position], undefined="no unit that it rates is rated by another",
+            source=f"{'judge' if source == SOURCE else source} {name}" if name in ("judge", "reference", "raters", "human") else name,
             sizes=sums[:, position, 1], n_excluded=int(ratings.count.sum() - sums[:, position, 1].sum()),
         )  # fmt: skip
 

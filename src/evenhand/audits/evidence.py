@@ -5,15 +5,43 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evenhand.stats.arrays import Array
+from evenhand.stats.arrays import Array, Measure
 from evenhand.stats.resampling import draw_weights
+from evenhand.stats.scales import Scale as IntervalScale
 from evenhand.tally.cells import Cells
+from evenhand.tally.classes import Classes
+from evenhand.tally.condition_states import ConditionStates
+from evenhand.tally.conditions import ConditionTotals, Repeats
+from evenhand.tally.confidences import Confidences
 from evenhand.tally.orders import OrderPairs
 from evenhand.tally.patterns import Patterns
 from evenhand.tally.rows import Rows
+from evenhand.tally.strata import Strata
 from evenhand.tally.support import Support
+from evenhand.tally.systems import Systems
+from evenhand.tally.traits import Traits
+from evenhand.tally.weighted_scores import WeightedScores
 from evenhand.verdicts.scale import Scale
 from evenhand.verdicts.table import Units
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """An estimate of a family, with what its replicates are made from.
+
+    Attributes:
+        family: what is taken together.
+        estimate_id: the member's id.
+        measure: (..., *cells) → (...).
+        tallies: (U, *cells) over all units of the audit, so that members share resamples.
+        scale: of its interval; on the identity, 0 means that there is nothing to find: a difference or a signed value.
+    """
+
+    family: str
+    estimate_id: str
+    measure: Measure
+    tallies: Array
+    scale: IntervalScale
 
 
 @dataclass(frozen=True)
@@ -23,6 +51,7 @@ class IntervalPlan:
     Attributes:
         method: a name of ``stats.intervals.METHODS``.
         n_resamples, seed, confidence_level: shared by all statistics.
+        members: of families, as they were assessed; they are taken together once all estimates are made.
     """
 
     method: str
@@ -30,6 +59,7 @@ class IntervalPlan:
     seed: int
     confidence_level: float
     _drawn: dict[int, Array] = field(default_factory=dict, repr=False)
+    members: list[Member] = field(default_factory=list, repr=False)
 
     def weights(self, n_units: int) -> Array:
         """(B, G) bootstrap counts, drawn once for each number of units."""
@@ -51,6 +81,13 @@ class Evidence:
         support: clusters behind label pairs, where units are groups.
         rows: verdicts of complete responses, where they are few enough and there is a reference.
         orders: verdicts on pairs in both orders of showing, where a column names the order.
+        systems: who beats whom, where columns name the systems behind the sides of pairs.
+        confidences, strata, conditions, classes, scores: what further columns and files hold; None without them.
+        quorum: votes that a panel needs to decide.
+        reliability: of the scores, where it was given.
+        traits: verdicts by traits of the response that columns name: its length, its author.
+        totals_by_condition: totals of each response under several conditions of the judge, where columns name them.
+        repeats: verdicts on each item over occasions, where a column names them.
     """
 
     source: str
@@ -70,6 +107,17 @@ class Evidence:
     support: Support | None
     rows: Rows | None
     orders: OrderPairs | None = None
+    systems: Systems | None = None
+    confidences: Confidences | None = None
+    strata: Strata | None = None
+    conditions: ConditionStates | None = None
+    classes: Classes | None = None
+    scores: WeightedScores | None = None
+    quorum: int = 1
+    reliability: float | None = None
+    traits: tuple[Traits, ...] = ()
+    totals_by_condition: ConditionTotals | None = None
+    repeats: Repeats | None = None
 
     @property
     def reference_source(self) -> str:

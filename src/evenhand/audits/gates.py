@@ -37,7 +37,8 @@ def judge_requirement(audit: Audit, text: str) -> Outcome:
     """Hold an estimate against a threshold.
 
     With a field the one number is compared. Without one the whole interval is: met when all of it satisfies the
-    requirement, failed when none of it does, else undecided. A count has no interval and is compared itself.
+    requirement, failed when none of it does, else undecided. A count has no interval and is compared itself, and so is a
+    p value, a flag of equivalence or a limit.
 
     Args:
         audit: the saved audit.
@@ -70,10 +71,17 @@ def judge_requirement(audit: Audit, text: str) -> Outcome:
     return Outcome(text, verdict, f"{verdict:<10} {printable(text)}: {shown}")
 
 
+def _is_bare(estimate: Estimate) -> bool:
+    """A p value, a flag or a size that a test is about: it has no interval because it is one of a test's own numbers."""
+    params = estimate.params
+    tests = estimate.statistic == "equivalence" and "quantity" in params
+    return tests or "p" in params or params.get("quantity") == "detectable" or "icc" in params
+
+
 def _compare(
     estimate: Estimate, name: str | None, compare: Callable[[float, float], bool], sign: str, threshold: float
 ) -> tuple[Verdict, str]:
-    if name is not None or estimate.statistic.startswith("n_"):
+    if name is not None or estimate.statistic.startswith("n_") or _is_bare(estimate):
         value = getattr(estimate, name or "estimate")
         if value is None:
             return "undecided", f"there is no {name}: {printable(estimate.reason)}"

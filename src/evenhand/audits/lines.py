@@ -8,9 +8,12 @@ import numpy as np
 
 from evenhand.audits.evidence import Evidence
 from evenhand.audits.statistic import exact
-from evenhand.results import Describes, Estimate, Table, Unit
+from evenhand.results import Cell, Describes, Estimate, Table, Unit
 from evenhand.stats.arrays import Array, Counts, binned
-from evenhand.stats.intervals import Interval, clopper_pearson
+from evenhand.stats.binomial import clopper_pearson
+from evenhand.stats.hypothesis_tests import benjamini_hochberg, holm
+from evenhand.stats.intervals import Interval
+from evenhand.stats.screening import SharedRates, chance_of_at_least, shared_rates, shrunken
 
 N_WORST = 5
 N_DRAWS = 2_000
@@ -97,7 +100,9 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
     lines = gather(evidence)
     yield from _concentration(evidence, lines)
     if evidence.per_cluster:
-        yield from _line_rates(evidence, lines)
+        screened = screen(lines)
+        yield from _line_rates(evidence, lines, screened)
+        yield from _shrunken_rates(evidence, lines, screened)
 
 
 def _concentration(evidence: Evidence, lines: Lines) -> Iterator[Estimate]:
@@ -163,14 +168,75 @@ def _under_equal_lines(evidence: Evidence, lines: Lines, common: "_Common") -> I
         )
 
 
-def _line_rates(evidence: Evidence, lines: Lines) -> Iterator[Estimate]:
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """Each line against equal lines: errors at the overall false accept and false reject rates, independent.
+
+    Attributes:
+        raw: (L,) chance of at least as many errors; NaN where no verdict of the line is scored.
+        bh, holm: (L,) the same as a list to look at (false discovery rate) and as single claims.
+        shared: the distribution that the lines' error rates are shrunk towards.
+        rates: (L,) shrunken error rates.
+    """
+
+    raw: Array
+    bh: Array
+    holm: Array
+    shared: SharedRates
+    rates: Array
+
+
+def screen(lines: Lines) -> Screened:
+    """Exact tails of every line, and error rates that borrow from each other."""
+    errors, scored = lines.counts("errors"), lines.counts("scored")
+    trials = np.column_stack([lines.counts("absent"), lines.counts("present")])
+    wrong = np.array([lines.counts("false_accepts").sum(), lines.counts("false_rejects").sum()])
+    overall = np.where(trials.sum(axis=0) > 0, wrong / np.maximum(trials.sum(axis=0), 1), 0.0)
+    raw = np.where(scored > 0, chance_of_at_least(errors, trials, overall), np.nan)
+    shared = shared_rates(errors, scored)
+    return Screened(raw, benjamini_hochberg(raw), holm(raw), shared, shrunken(shared, errors, scored))
+
+
+def _shrunken_rates(evidence: Evidence, lines: Lines, screened: Screened) -> Iterator[Estimate]:
+    """Error rates of lines that borrow from each other: of few verdicts on one line, most are chance."""
+    errors, scored, shared = lines.counts("errors"), lines.counts("scored"), screened.shared
+    said = (
+        f"Beta({shared.alpha:.3g}, {shared.beta:.3g})"
+        if np.isfinite(shared.alpha)
+        else f"the one rate {shared.mean:.3g}, as lines differ no more than chance has it"
+    )
+    for at in range(min(len(lines.names), MOST_LINE_ESTIMATES)):
+        if scored[at]:
+            yield exact(
+                evidence,
+                "error_rate",
+                float(screened.rates[at]),
+                unit="response",
+                describes="judge",
+                reason=f"no interval: shrunk towards {said}, fitted to all lines; its raw rate has one",
+                events=float(errors[at]),
+                trials=float(scored[at]),
+                n_used=int(scored[at]),
+                n_excluded=int(lines.slots[at] - scored[at]),
+                n_clusters=1,
+                params={"line": lines.names[at], "rate": "shrunken"},
+                estimand=f"error rate of {{judge}} on line {lines.names[at]}, shrunk towards those of all lines",
+            )
+
+
+def _line_rates(evidence: Evidence, lines: Lines, screened: Screened) -> Iterator[Estimate]:
+    n_tested = int(np.isfinite(screened.raw).sum())
+    family = (
+        "errors on lines, each tested against the overall false accept and false reject rates on every line, verdicts taken "
+        f"as independent; {n_tested} in all"
+    )
     kept = range(min(len(lines.names), MOST_LINE_ESTIMATES))
     for name, events_of, trials_of, words in _RATES:
         events, trials = lines.counts(events_of), lines.counts(trials_of)
         low, high = clopper_pearson(events, np.maximum(trials, 1), evidence.plan.confidence_level)
         for at in kept:
             seen = trials[at] > 0
-            yield exact(
+            found = exact(
                 evidence,
                 name,
                 float(events[at] / trials[at]) if seen else None,
@@ -193,12 +259,25 @@ def _line_rates(evidence: Evidence, lines: Lines) -> Iterator[Estimate]:
                 else None,
                 estimand=f"share of the responses to line {lines.names[at]} on which {words}",
             )
+            if name == "error_rate" and seen:
+                p_values = {kind: float(getattr(screened, kind)[at]) for kind in ("raw", "holm", "bh")}
+                found = found.model_copy(update={"p_values": p_values, "family": family})
+            yield found
 
 
 def table(evidence: Evidence) -> Table:
     """All lines, the most errors first."""
     lines = gather(evidence)
-    names = ("errors", "scored", "false_accepts", "absent", "false_rejects", "present")
-    columns = [lines.counts(name).astype(int).tolist() for name in names]
+    names: tuple[str, ...] = ("errors", "scored", "false_accepts", "absent", "false_rejects", "present")
+    columns: list[list[Cell]] = [lines.counts(name).astype(int).tolist() for name in names]
+    if evidence.per_cluster:
+        screened = screen(lines)
+        held = lines.counts("scored") > 0
+        more = {"shrunken_rate": screened.rates, "p": screened.raw, "p_bh": screened.bh, "p_holm": screened.holm}
+        columns += [
+            list[Cell](float(x) if seen else None for x, seen in zip(values, held, strict=True))
+            for values in more.values()
+        ]
+        names = (*names, *more)
     rows = tuple((line, *counts) for line, *counts in zip(lines.names, *columns, strict=True))
     return Table(columns=("line", *names), rows=rows)

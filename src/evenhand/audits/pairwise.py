@@ -36,7 +36,7 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
 
 def _outcomes(label: Counts, unit: Counts, count: Counts, evidence: Evidence) -> Array:
     """(U, 3) wins of the side that is counted for, ties and its losses."""
-    outcome = np.where(label == evidence.scale.size - 1, 0, np.where(label == 0, 2, 1))
+    outcome = pairwise.outcomes(label, evidence.scale.size)
     return pairwise.outcome_counts(outcome, unit, evidence.cells.n_units, count)
 
 
@@ -103,15 +103,16 @@ def _orders(evidence: Evidence) -> Iterator[Estimate]:
         for name in names:
             yield _not_assessed(evidence, name, orders.obstacle)
         return
-    q = evidence.scale.size
-    tables = orders.tables(q, evidence.cells.n_units)
+    tables = orders.tables(evidence.scale.size, evidence.cells.n_units)
     size = tables.sum(axis=(1, 2))
     left = int(orders.count.sum() - size.sum())
-    same = np.trace(tables, axis1=1, axis2=2)
-    flipped = tables[:, 0, -1] + tables[:, -1, 0]
     for name, events, words in (
-        (names[0], same, "gives the same verdict in both orders of showing, a tie being a verdict"),
-        (names[1], flipped, "names the other side as winner when the order of showing is changed"),
+        (
+            names[0],
+            pairwise.consistent(tables),
+            "gives the same verdict in both orders of showing, a tie being a verdict",
+        ),
+        (names[1], pairwise.flipped(tables), "names the other side as winner when the order of showing is changed"),
     ):
         yield assess(
             evidence, Statistic(name, of.share, LOGIT, "judge", f"share of pairs on which {{judge}} {words}", is_rate=True),
@@ -127,8 +128,7 @@ def _orders(evidence: Evidence) -> Iterator[Estimate]:
 
 def _positions(evidence: Evidence, tables: Array, left: int) -> Iterator[Estimate]:
     """Share of wins for what was shown first: one half without position bias, since both orders are there."""
-    one, other = tables.sum(axis=2), tables.sum(axis=1)
-    first, second = one[:, -1] + other[:, 0], one[:, 0] + other[:, -1]
+    first, _, second = pairwise.positions(tables).T
     words = "share of {judge}'s decided verdicts that go to what was shown first, over pairs judged in both orders: .5 without position bias"
     yield assess(
         evidence, Statistic("first_position_share", of.share, LOGIT, "judge", words, is_rate=True),

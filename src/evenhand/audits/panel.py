@@ -31,27 +31,37 @@ def estimates_of_raters(evidence: Evidence, ratings: Ratings) -> Iterator[Estima
     if ratings.is_judge_and_reference or evidence.scale.kind == "continuous" or ratings.n_labels > MOST_LABELS:
         return
     counts = profiles(ratings.labels, ratings.n_labels)
-    vote, votes = majority(counts), counts.sum(axis=1)
+    vote, votes = majority(counts, evidence.quorum), counts.sum(axis=1)
     rated, decided = votes > 0, vote != UNDECIDED
     cells = np.stack([_by_unit(ratings, rated & kept) for kept in (decided, ~decided)], axis=-1)
     who = f"the majority of {ratings.n_raters} judges"
     yield assess(
         evidence, Statistic("selective_coverage", of.share, LOGIT, "measurement system",
-            f"share of units that {who} decides, even splits being undecided and one vote enough", "response", is_rate=True),
+            f"share of units that {who} decides, even splits being undecided and {_enough(evidence)} enough", "response", is_rate=True),
         cells, undefined="no unit with a vote", source=_SOURCE, n_excluded=int(ratings.count[~rated].sum()), params=_PARAMS,
     )  # fmt: skip
-    tied = int(ratings.count[rated & ~decided].sum())
+    tied = int(ratings.count[rated & (majority(counts) == UNDECIDED)].sum())
     yield exact(
         evidence, "n_tied", tied, unit="response", describes="measurement system", source=_SOURCE, n_used=tied, params=_PARAMS,
         estimand=f"units on which {who} is split evenly at the top",
     )  # fmt: skip
-    alone = int(ratings.count[decided & (votes == 1)].sum())
+    if evidence.quorum > 1:
+        short = int(ratings.count[rated & (votes < evidence.quorum)].sum())
+        yield exact(
+            evidence, "n_scored", short, unit="response", describes="measurement system", source=_SOURCE, n_used=short,
+            params={**_PARAMS, "quorum": "short"}, estimand=f"units with fewer votes than the quorum of {evidence.quorum}, undecided for that",
+        )  # fmt: skip
+    alone = int(ratings.count[(majority(counts) != UNDECIDED) & (votes == 1)].sum())
     yield exact(
         evidence, "n_scored", alone, unit="response", describes="measurement system", source=_SOURCE, n_used=alone,
-        params={**_PARAMS, "votes": 1}, estimand="units that the vote of a single judge decides, the others giving none",
+        params={**_PARAMS, "votes": 1}, estimand="units on which a single judge votes, the others giving none",
     )  # fmt: skip
     if ratings.reference is not None:
         yield from _against_reference(evidence, ratings, vote, ratings.reference, who)
+
+
+def _enough(evidence: Evidence) -> str:
+    return "one vote" if evidence.quorum == 1 else f"{evidence.quorum} votes (the quorum)"
 
 
 def _by_unit(ratings: Ratings, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Array:

@@ -1,4 +1,4 @@
-"""The families of estimands: every module of this package that has a function ``estimates`` or ``estimates_of_raters``."""
+"""The families of estimands: modules here with ``estimates``, ``estimates_of_raters`` or ``estimates_of_humans``."""
 
 import importlib
 import pkgutil
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import evenhand.audits
 from evenhand.audits.evidence import Evidence
 from evenhand.results import Estimate
+from evenhand.tally.humans import Humans
 from evenhand.tally.ratings import Ratings
 
 Family = Callable[..., Iterable[Estimate]]
@@ -27,6 +28,12 @@ def all_estimates(evidence: Evidence) -> Iterator[Estimate]:
     """Every estimate that one judge's evidence carries."""
     for family in families():
         yield from family(evidence)
+
+
+def estimates_of_humans(evidence: Evidence, humans: Humans) -> Iterator[Estimate]:
+    """Every estimate about human raters beside the judges; ``evidence`` lends names and the interval plan."""
+    for family in families("estimates_of_humans"):
+        yield from family(evidence, humans)
 
 
 def estimates_of_raters(evidence: Evidence, ratings: Ratings) -> Iterator[Estimate]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evenhand.audits.evidence import Evidence
+from evenhand.audits.evidence import Evidence, Member
 from evenhand.ids import EstimateId, Param
 from evenhand.results import Describes, Estimate, Unit
 from evenhand.stats.arrays import Array, Measure
@@ -63,6 +63,7 @@ def assess(
     alternatives: bool = False,
     sizes: Array | None = None,
     params: Mapping[str, Param] | None = None,
+    family: str = "",
 ) -> Estimate:
     """One estimate with its interval.
 
@@ -78,6 +79,7 @@ def assess(
         alternatives: also compute the other standard errors.
         sizes: (U,) members of the population a unit; the sum of its cells by default.
         params: of the id, besides the declaration's own.
+        family: what it is tested or bounded together with; see ``families``.
     """
     sizes = tallies.reshape(len(tallies), -1).sum(axis=1) if sizes is None else sizes
     active = sizes > 0
@@ -96,6 +98,8 @@ def assess(
     identity = EstimateId.of(statistic.name, source or evidence.source, **{**statistic.params, **(params or {})})
     interval = _interval(sample, evidence) if math.isfinite(value) else Interval(None, None, "none", undefined)
     std_error = sample.std_error if math.isfinite(value) else None
+    if family and std_error:
+        evidence.plan.members.append(Member(family, str(identity), statistic.measure, tallies, statistic.scale))
     others, deff = _other_std_errors(sample, statistic, std_error, alternatives) if math.isfinite(value) else ({}, None)
     return Estimate(
         id=str(identity),
@@ -110,6 +114,7 @@ def assess(
         interval_method=interval.method if interval.low is not None else "none",
         interval_scale=interval.scale,
         interval_df=interval.df,
+        interval_std_error=interval.std_error,
         status="ok" if math.isfinite(value) else "undefined",
         reason=interval.reason,
         unit=statistic.unit,

@@ -8,6 +8,7 @@ from evenhand.audits.evidence import Evidence
 from evenhand.audits.statistic import Statistic, assess, exact
 from evenhand.results import Estimate
 from evenhand.stats.agreement import share
+from evenhand.stats.arrays import Array, binned
 from evenhand.stats.scales import LOGIT
 from evenhand.verdicts.scale import STATUSES
 
@@ -19,6 +20,8 @@ _RATES = {
     "refused": ("refused_rate", "is a refusal"),
     "error": ("error_status_rate", "is an error of the run"),
 }
+MOST_CRITERIA = 100
+"""Criteria up to which rates of statuses are given for each."""
 
 
 def estimates(evidence: Evidence) -> Iterator[Estimate]:
@@ -34,6 +37,9 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
             )
             cells = np.stack([events, n_slots - events], axis=-1)
             yield assess(evidence, rate, cells, undefined="no verdict slot", n_clusters=evidence.counts.get("slots"))
+    yield from _of_reference(evidence, n_slots)
+    yield from _by_criterion(evidence)
+    yield from _by_condition(evidence)
     if evidence.has_reference:
         both = states[:, 0, 0]
         covered = Statistic(
@@ -87,6 +93,64 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
             n_clusters=evidence.counts.get("judged"),
             alternatives=True,
         )
+
+
+def _of_reference(evidence: Evidence, n_slots: Array) -> Iterator[Estimate]:
+    """The same rates of the reference's side, for the statuses it has."""
+    if not evidence.has_reference:
+        return
+    cells = evidence.cells
+    for status, (name, words) in _RATES.items():
+        here = cells.reference == evidence.scale.status(status)
+        if here.any():
+            events = binned(cells.unit[here], cells.count[here], (cells.n_units,))
+            said = f"share of {{judge}}'s verdict slots whose reference verdict {words}"
+            rate = Statistic(name, share, LOGIT, "reference", said, is_rate=True)
+            yield assess(
+                evidence, rate, np.stack([events, n_slots - events], axis=-1), undefined="no verdict slot", source=evidence.reference_source,
+                n_clusters=evidence.counts.get("slots"),
+            )  # fmt: skip
+
+
+def _by_criterion(evidence: Evidence) -> Iterator[Estimate]:
+    """Rates of the judge's statuses on each criterion, where it has that status at all."""
+    cells, k = evidence.cells, len(evidence.criteria)
+    if not 1 < k <= MOST_CRITERIA:
+        return
+    slots = binned(cells.unit * k + cells.criterion, cells.count, (cells.n_units, k))
+    for status, (name, words) in _RATES.items():
+        here = cells.judge == evidence.scale.status(status)
+        if not here.any():
+            continue
+        events = binned((cells.unit * k + cells.criterion)[here], cells.count[here], (cells.n_units, k))
+        for at, criterion in enumerate(evidence.criteria):
+            said = f"share of {{judge}}'s verdict slots on this criterion whose verdict {words}"
+            rate = Statistic(name, share, LOGIT, "judge", said, is_rate=True)
+            table = np.stack([events[:, at], slots[:, at] - events[:, at]], axis=-1)
+            yield assess(
+                evidence, rate, table, undefined="no verdict slot on this criterion", n_excluded=int(slots.sum() - slots[:, at].sum()),
+                params={"criterion": criterion},
+            )  # fmt: skip
+
+
+def _by_condition(evidence: Evidence) -> Iterator[Estimate]:
+    """Rates of the judge's statuses under each model, phrasing and other condition, and how they differ between two."""
+    held = evidence.conditions
+    if held is None:
+        return
+    n_all = int(evidence.cells.count.sum())
+    for status, (name, words) in _RATES.items():
+        position = 1 + STATUSES.index(status)
+        if not any(states[:, position].any() for states in held.states.values()):
+            continue
+        for (facet, value), states in held.states.items():
+            n_slots = states.sum(axis=1)
+            said = f"share of {{judge}}'s verdict slots under this {facet} whose verdict {words}"
+            rate = Statistic(name, share, LOGIT, "judge", said, is_rate=True)
+            yield assess(
+                evidence, rate, np.stack([states[:, position], n_slots - states[:, position]], axis=-1), undefined="no verdict slot",
+                n_clusters=held.n_clusters[facet, value], n_excluded=n_all - int(n_slots.sum()), params={facet: value},
+            )  # fmt: skip
 
 
 def _counts(evidence: Evidence) -> Iterator[Estimate]:

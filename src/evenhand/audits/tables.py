@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evenhand.audits import lines
+from evenhand.audits import confidence, lines, preference, systems
 from evenhand.audits.evidence import Evidence
 from evenhand.results import Table
 from evenhand.stats.arrays import binned
@@ -18,12 +18,16 @@ def tables(evidence: Evidence) -> Iterator[tuple[str, Table]]:
     """Name and table of everything one judge's tallies hold."""
     name = evidence.source
     yield f"levels/{name}", _levels(evidence)
+    yield from systems.tables(evidence)
     if not evidence.has_reference:
         return
     if evidence.is_binary:
         yield f"criteria/{name}", _criteria(evidence)
+    if any(not traits.obstacle for traits in evidence.traits):
+        yield f"by/{name}", preference.table(evidence)
     if lines.applies(evidence):
         yield f"lines/{name}", lines.table(evidence)
+    yield from confidence.tables(evidence)
     if evidence.patterns is not None:
         yield f"totals/{name}", _totals(evidence)
         if evidence.cuts and len(evidence.criteria) > 1:

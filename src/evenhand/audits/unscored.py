@@ -24,6 +24,8 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
         return
     if evidence.is_binary:
         yield from _bounds(evidence)
+    elif evidence.has_reference and evidence.scale.kind != "continuous":
+        yield from _agreement_bounds(evidence)
     if evidence.has_reference and evidence.scale.kind != "continuous" and q <= MOST_LABELS:
         known = cells.reference < q
         scored = (cells.judge[known] < q).astype(np.int64)
@@ -40,6 +42,20 @@ def _bounds(evidence: Evidence) -> Iterator[Estimate]:
         words = f"share of verdict slots {{judge}} calls {{positive}}, every unscored one counted as {said}"
         yield assess(
             evidence, Statistic("judge_positive_rate", of.share, LOGIT, "judge", words, is_rate=True), np.stack([events, others], axis=-1),
+            undefined="no verdict slot", n_clusters=evidence.counts.get("slots"), params={"bound": bound},
+        )  # fmt: skip
+
+
+def _agreement_bounds(evidence: Evidence) -> Iterator[Estimate]:
+    """Share of the reference's label with every slot that either side leaves unscored counted as wrong, and as right."""
+    total = binned(evidence.cells.unit, evidence.cells.count, (evidence.cells.n_units,))
+    right, paired = evidence.cells.agreed(), evidence.cells.paired
+    lost = total - binned(paired.unit, paired.count, (evidence.cells.n_units,))
+    for bound, events in (("lower", right), ("upper", right + lost)):
+        said = "wrong" if bound == "lower" else "right"
+        words = f"share of verdict slots on which {{judge}} gives the reference's label, what is not scored on both sides counted as {said}"
+        yield assess(
+            evidence, Statistic("observed_agreement", of.share, LOGIT, "judge", words, is_rate=True), np.stack([events, total - events], axis=-1),
             undefined="no verdict slot", n_clusters=evidence.counts.get("slots"), params={"bound": bound},
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -9,11 +10,14 @@ import click
 from evenhand.errors import RequestError, printable
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-_LISTS = ("response", "levels", "abstain", "tie", "na", "cut", "text", "clean")
+_LISTS = ("response", "levels", "abstain", "tie", "na", "cut", "text", "clean", "length", "author")
 
 _COLUMNS = {
     "response": ("COL[,COL]", "identifies a response"),
-    "cluster": ("COL", "what responses share: question, prompt, student; intervals resample it"),
+    "cluster": (
+        "COL",
+        "what responses share: question, prompt, student; intervals resample it; a second one crosses it",
+    ),
     "criterion": ("COL", "the checklist line of a row"),
     "rater": ("COL", "who gave the verdict of a row (long files)"),
     "rater-kind": ("COL", "judge, human or reference"),
@@ -25,6 +29,18 @@ _COLUMNS = {
     "occasion": ("COL", "the repeat, a condition"),
     "arm": ("COL", "what the judge was additionally told, a condition"),
     "order": ("COL", "the order of the answers, a condition"),
+    "length": (
+        "COL[,COL]",
+        "a response's length, or its text to be measured in characters; of pairs, one of each side",
+    ),
+    "author": (
+        "COL[,COL]",
+        "the model that wrote a response, to be held against the judge's; of pairs, one of each side",
+    ),
+    "confidence": ("COL|PATTERN", "how sure the judge is of each verdict; see --confidence-of"),
+    "explanation": ("COL", "the judge's words about a verdict, carried along by convert"),
+    "strata": ("COL", "fixed strata, such as tasks; every interval resamples within them"),
+    "count": ("COL|COL/COL", "how many verdicts a row stands for; or of POSITIVE/ALL, as correct/n"),
 }
 
 
@@ -36,9 +52,8 @@ def _once(*names: str, **more: Any) -> Decorator:
 def _only_value(_ctx: click.Context, option: click.Parameter, values: tuple[Any, ...]) -> Any:
     if len(values) > 1:
         name = f"--{(option.name or '').replace('_', '-')}"
-        also = "; resampling two units at once is not in this version" if name == "--cluster" else ""
         raise RequestError(
-            f"{name} is given {len(values)} times ({', '.join(printable(str(v)) for v in values)}): it takes one value{also}"
+            f"{name} is given {len(values)} times ({', '.join(printable(str(v)) for v in values)}): it takes one value"
         )
     return values[0] if values else None
 
@@ -56,7 +71,7 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
         ),
         *(
             (click.option(f"--{name}", multiple=True, metavar=metavar, help=f"Column: {words}."))
-            if name == "response"
+            if name in ("response", "cluster", "length", "author")
             else _once(f"--{name}", metavar=metavar, help=f"Column: {words}.")
             for name, (metavar, words) in _COLUMNS.items()
         ),
@@ -74,6 +89,15 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--tie", multiple=True, metavar="VALUE", help="A label that says tie."),
         click.option("--na", multiple=True, metavar="VALUE", help="A label that means no verdict."),
         _once(
+            "--parse",
+            metavar="FORM",
+            help="The verdicts are a judge's replies: how they are read. grade, labelled:WORD, rating[:WORD], bracketed, "
+            "pairwise, json:KEY, yes-no, met-unmet, leading, whole, tokens or token-mean; values by --levels or --range.",
+        ),
+        click.option(
+            "--refusal", multiple=True, metavar="PHRASE", help="With --parse: a reply that begins so is a refusal."
+        ),
+        _once(
             "--blank",
             type=click.Choice(["missing", "unparsed", "abstained"]),
             help="What a blank judge cell means (default missing).",
@@ -84,6 +108,36 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="per-cluster: each cluster has its own checklist.",
         ),
         click.option("--cut", multiple=True, metavar="C[,C]", help="Criteria a response must meet to pass."),
+        _once(
+            "--reliability",
+            type=float,
+            metavar="R",
+            help="Reliability of the scores, between 0 and 1, for the procedure of Livingston and Lewis.",
+        ),
+        _once(
+            "--confidence-of",
+            type=click.Choice(["verdict", "positive"]),
+            help="What a confidence is of: the verdict given (default), or the positive label (a probability).",
+        ),
+        _once(
+            "--items",
+            type=click.Choice(["rows", "columns"]),
+            help="A matrix of raters: which side of the table the items are.",
+        ),
+        _once("--quorum", type=int, metavar="N", help="Votes a panel of judges needs to decide a unit."),
+        _once(
+            "--criterion-weights",
+            metavar="FILE",
+            help="CSV of criterion,weight, JSON or TOML: a weighted score a response; --cut is then on the weighted sum.",
+        ),
+        _once(
+            "--distances",
+            metavar="FILE|PRESET",
+            help="How far classes lie apart: a square CSV, JSON or TOML; or nominal, halfway, halfway-squared.",
+        ),
+        click.option(
+            "--trust-key", is_flag=True, default=None, help="Do not look for verdicts given twice or torn responses."
+        ),
         _once(
             "--format",
             metavar="NAME",
@@ -110,6 +164,12 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
             help="default, percentile, bca, jackknife_t, jackknife_t_scaled, bootstrap_t, cr2_t, korn_graubard, "
             "clopper_pearson, wilson, exact or none.",
         ),
+        click.option(
+            "--margin",
+            multiple=True,
+            metavar="METRIC=VALUE",
+            help="A difference that would not matter, fixed beforehand: equivalence is tested inside -VALUE to VALUE.",
+        ),
         _once("--resamples", type=int, metavar="N", help="Bootstrap resamples (default 2000)."),
         _once("--seed", type=int, metavar="N", help="Of every random draw (default 0)."),
         _once("--confidence-level", type=float, metavar="P", help="Default 0.95."),
@@ -123,8 +183,10 @@ def given(values: Mapping[str, Any]) -> dict[str, Any]:
     """The options that were given, lists split at commas, as a spec names them.
 
     Raises:
-        RequestError: a cut that is no number.
+        RequestError: a cut that is no number, or a file of weights or distances that holds none.
     """
+    from evenhand.importers.small_tables import read_distances, read_weights
+
     found: dict[str, Any] = {}
     for name, value in values.items():
         if value is None or value == ():
@@ -132,11 +194,24 @@ def given(values: Mapping[str, Any]) -> dict[str, Any]:
         if name in _LISTS:
             value = tuple(part for one in value for part in one.split(",") if part)
         found[name] = value
+    if "criterion_weights" in found:
+        found["criterion_weights"] = read_weights(Path(found["criterion_weights"]))
+    if "distances" in found:
+        found["distances"] = read_distances(found["distances"])
     if "range" in found:
         found["range"] = tuple(_number(text, "--range 0,10") for text in found["range"].split(","))
+    if "margin" in found:
+        found["margin"] = dict(_margin(text) for text in found["margin"])
     if "cut" in found:
         found["cut"] = tuple(_number(text, "--cut 4,5,6") for text in found["cut"])
     return found
+
+
+def _margin(text: str) -> tuple[str, float]:
+    metric, equals, value = text.rpartition("=")
+    if not equals or not metric.strip():
+        raise RequestError(f'--margin "{printable(text)}" is not METRIC=VALUE; write --margin leniency=0.2')
+    return metric.strip(), _number(value, "--margin leniency=0.2")
 
 
 def _number(text: str, example: str) -> float:

@@ -8,7 +8,7 @@ import click
 
 from evenhand.api import run_facts
 from evenhand.auditing import run_audit
-from evenhand.converting import check_target, convert, explain_row, write
+from evenhand.converting import check_target, convert, explain_row, must_be_whole, write
 from evenhand.errors import EvenhandError, RequestError, printable
 from evenhand.output import check_file, check_place, write_text
 from evenhand.report.terminal import explanation, ledger, summary
@@ -90,11 +90,8 @@ def convert_to_file(sources: Sequence[str], spec: Spec, labels: Path | None, to:
     check_target(to, paths)
     with Engine() as engine:
         made = convert(engine, sources, spec, labels)
-        if strict and made.not_scored:
-            raise RequestError(
-                f"--strict: {'; '.join(made.ledger())}. Mend the rows that are left out or hold no label, or leave --strict "
-                "out; nothing was written"
-            )
+        if strict:
+            must_be_whole(made)
         write(made, to)
         lines = [f"rows    {line}" for line in made.ledger()]
         lines += [f"note    {printable(note)}" for note in made.notes]

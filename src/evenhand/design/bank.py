@@ -25,6 +25,7 @@ class Item:
         criteria: text of each checklist line; one line without a name where there is no checklist.
         references: label of each line; empty where there is none.
         strata: value of the column the draw is stratified by.
+        groups: values of the columns that say who the learner is; for the verdict table only.
     """
 
     response_id: str
@@ -34,6 +35,7 @@ class Item:
     criteria: Mapping[str, str]
     references: Mapping[str, str]
     strata: str = ""
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def mark(self) -> float:
@@ -73,7 +75,8 @@ def read_bank(part: BankPart, folder: Path, strata: str | None = None) -> Bank:
     with Engine() as engine:
         source = read_file(engine, path)
         lines = _lines(part, source)
-        wanted = [part.response, *(one for one in (part.cluster, part.learner, strata) if one), *part.text]
+        wanted = [part.response, *(one for one in (part.cluster, part.learner, strata) if one)]
+        wanted += [*part.text, *part.group]
         wanted += [text for text, _ in lines.values() if text] + [label for _, label in lines.values() if label]
         columns = {name: _held(source, name) for name in dict.fromkeys(wanted)}
         listed = ", ".join(columns.values())
@@ -123,6 +126,7 @@ def _item(
         criteria={name: (row[text] or "") if text else "" for name, (text, _) in lines.items()},
         references={name: (row[label] or "").strip() if label else "" for name, (_, label) in lines.items()},
         strata=(row[strata] or "").strip() if strata else "",
+        groups={name: (row[name] or "").strip() for name in part.group},
     )
 
 

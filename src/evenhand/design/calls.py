@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from evenhand.design.arms import Block, block_of
 from evenhand.design.bank import Bank, Item, read_bank
 from evenhand.design.draw import Drawn, draw
-from evenhand.design.plan import JudgePart, Plan, SavedPlan, parse_plan
+from evenhand.design.plan import ArmPart, JudgePart, Plan, SavedPlan, parse_plan
 from evenhand.design.request import Json, Message, PlannedCall, Request, digest
 from evenhand.design.templates import Template, check_block_place, fenced, in_one_line, read_template
-from evenhand.errors import RequestError, SourceError, printable
+from evenhand.errors import SourceError, printable
 
 Order = tuple[str, ...]
 
@@ -38,7 +39,7 @@ class Design:
         """Calls of the whole plan."""
         plan = self.plan
         lines = len(self.drawn[0].item.criteria) if self.drawn else 0
-        conditions = len(plan.judge) * len(plan.phrasing) * len(plan.arm) * plan.facets.occasions
+        conditions = len(plan.judge) * len(plan.phrasing) * len(self.conditions) * plan.facets.occasions
         return len(self.drawn) * lines * conditions * len(self.orders)
 
     @property
@@ -48,35 +49,60 @@ class Design:
             return ("",)
         return self.plan.facets.order or ("AB", "BA")
 
+    @property
+    def conditions(self) -> tuple[tuple[str, ArmPart, str], ...]:
+        """What may be added to a prompt: its name in the verdicts, the arm, and the order of its examples, if any.
+
+        An arm with examples stands once for each order; the others are asked once.
+        """
+        orders = self.plan.facets.example_order
+        found: list[tuple[str, ArmPart, str]] = []
+        for arm in self.plan.arm:
+            if arm.examples is None:
+                found.append((arm.name, arm, ""))
+            else:
+                found += [(f"{arm.name}, {order}" if len(orders) > 1 else arm.name, arm, order) for order in orders]
+        return tuple(found)
+
     def calls(self) -> Iterator[PlannedCall]:
         """All calls: occasions outermost, then responses, so that an interrupted run holds whole occasions first."""
         place = 0
         for occasion in range(1, self.plan.facets.occasions + 1):
             for drawn in self.drawn:
-                blocks = self._blocks(drawn)
-                for criterion in drawn.item.criteria:
-                    for call in self._of_line(drawn, criterion, blocks, str(occasion)):
-                        yield PlannedCall(place, call.labels, call.request, call.reading)
-                        place += 1
+                for call in self.calls_of(drawn, str(occasion)):
+                    yield PlannedCall(place, call.labels, call.request, call.reading, call.block)
+                    place += 1
 
-    def _blocks(self, drawn: Drawn) -> dict[str, Block]:
-        plan = self.plan
-        return {arm.name: block_of(arm, self.blocks[arm.name], drawn, self.bank, plan.scale) for arm in plan.arm}
+    def calls_of(self, drawn: Drawn, occasion: str = "1") -> Iterator[PlannedCall]:
+        """The calls of one response on one occasion, the conditions of one line, wording and order beside each other."""
+        blocks = self.blocks_of(drawn)
+        for criterion in drawn.item.criteria:
+            yield from self._of_line(drawn, criterion, blocks, occasion)
+
+    def blocks_of(self, drawn: Drawn) -> dict[str, Block]:
+        """What each condition adds to the prompts of a response."""
+        return {
+            name: block_of(arm, self.blocks[arm.name], drawn, self.bank, self.plan.scale, order)
+            for name, arm, order in self.conditions
+        }
 
     def _of_line(
         self, drawn: Drawn, criterion: str, blocks: Mapping[str, Block], occasion: str
     ) -> Iterator[PlannedCall]:
-        reading = digest(self.plan.spec().model_dump(mode="json", exclude_defaults=True))
         for judge in self.plan.judge:
+            known = self._labels(drawn, criterion, judge)
             for phrasing, template in self.phrasings.items():
                 for order in self.orders:
                     values = self._values(drawn.item, criterion, order)
                     for arm, block in blocks.items():
                         prompt = template.render({**values, "block": block.text})
-                        labels = self._labels(drawn, criterion, judge)
-                        labels |= {"phrasing": phrasing, "occasion": occasion, "arm": arm, **block.labels}
+                        labels = {**known, "phrasing": phrasing, "occasion": occasion, "arm": arm, **block.labels}
                         labels |= {"order": order} if order else {}
-                        yield PlannedCall(0, labels, self._request(judge, prompt, values), reading)
+                        yield PlannedCall(0, labels, self._request(judge, prompt, values), self._reading, block.text)
+
+    @cached_property
+    def _reading(self) -> str:
+        return digest(self.plan.spec().model_dump(mode="json", exclude_defaults=True))
 
     def _values(self, item: Item, criterion: str, order: str) -> dict[str, object]:
         """What a template may name; texts of several lines are fenced."""
@@ -129,6 +155,7 @@ class Design:
             "tail": drawn.tail,
             "reference": item.references[criterion],
         }
+        named |= {f"group_{name}": text for name, text in item.groups.items()}
         return {name: text for name, text in named.items() if text}
 
 
@@ -165,14 +192,15 @@ def load_design(path: Path) -> Design:
 
 
 def _check(design: Design) -> None:
-    """Every template must render, and with arms every one must have one place for the block."""
+    """Every template and every block must render, and with arms every template must have one place for the block."""
     first = design.drawn[0].item
     values: Mapping[str, Any] = design._values(first, next(iter(first.criteria)), design.orders[0])
-    if set(design.orders) - {"AB", "BA", ""}:
-        raise RequestError('[facets] order: name the orders "AB" and "BA"')
     adds_blocks = any(block is not None for block in design.blocks.values())
     for template in design.phrasings.values():
         if adds_blocks:
             check_block_place(template, values)
         else:
             template.render({**values, "block": ""})
+    if adds_blocks:
+        for drawn in design.drawn:
+            design.blocks_of(drawn)

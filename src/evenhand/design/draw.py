@@ -51,7 +51,8 @@ def draw(bank: Bank, part: DrawPart) -> tuple[Drawn, ...]:
     for position, one in enumerate(every):
         strata.setdefault(one.item.strata, []).append(position)
     chosen: list[int] = []
-    for name, size in _shares({name: len(members) for name, members in strata.items()}, part.n).items():
+    sizes = {name: len(members) for name, members in strata.items()}
+    for name, size in (_equal(sizes, part.n) if part.equal else _shares(sizes, part.n)).items():
         chosen += rng.permutation(strata[name])[:size].tolist()
     return tuple(every[position] for position in sorted(chosen))
 
@@ -99,4 +100,14 @@ def _shares(sizes: dict[str, int], n: int) -> dict[str, int]:
     rest = sorted(exact, key=lambda name: (taken[name] - exact[name], name))
     for name in rest[: n - sum(taken.values())]:
         taken[name] += 1
+    return taken
+
+
+def _equal(sizes: dict[str, int], n: int) -> dict[str, int]:
+    """n places over strata, as many for each, what a small stratum cannot fill going to the larger ones."""
+    taken = dict.fromkeys(sizes, 0)
+    while (rest := n - sum(taken.values())) > 0:
+        open_ones = sorted(name for name in sizes if taken[name] < sizes[name])
+        for name in open_ones[:rest] if rest < len(open_ones) else open_ones:
+            taken[name] += min(max(rest // len(open_ones), 1), sizes[name] - taken[name])
     return taken

@@ -10,6 +10,8 @@ from typing import Literal
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 Role = Literal["system", "user", "assistant"]
 _NOTHING: Mapping[str, Json] = MappingProxyType({})
+IDENTIFYING = ("response_id", "criterion_id", "rater_id", "phrasing", "occasion", "arm", "order")
+"""Labels that tell one observation of a design from another; the others say what is known about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +64,23 @@ class PlannedCall:
             model, setting, phrasing, occasion, arm, order, learner_id, tail, label_shown, n_prior_shown, shown_marks, reference, ...
         request: what is sent.
         reading: what else decides how the reply becomes a verdict (parser, scale), so that a changed scale is another call.
+        block: what the arm added to the last message; a part of it, kept so that arms can be held against each other.
     """
 
     place: int
     labels: Mapping[str, str]
     request: Request
     reading: str = ""
+    block: str = ""
 
     @property
     def key(self) -> str:
-        """SHA-256 over request, reading and labels: what a ledger knows the call by."""
-        return digest([self.request.fingerprint, self.reading, dict(self.labels)])
+        """SHA-256 over what is sent, how it is read and which observation it is: what a ledger knows the call by.
+
+        A corrected reference mark or group label is no new question to the judge and changes no key.
+        """
+        which = {name: text for name, text in self.labels.items() if name in IDENTIFYING}
+        return digest([self.request.fingerprint, self.reading, which])
 
 
 def digest(content: object) -> str:

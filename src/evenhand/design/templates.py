@@ -7,19 +7,46 @@ not occur in them, one line stands as one line. No text is ever compiled as a te
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
 from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError
+from jinja2 import Template as Compiled
+from jinja2.exceptions import SecurityError
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evenhand.errors import RequestError, SourceError, did_you_mean, printable
 
 BUILT_IN = "builtin:"
-_ENVIRONMENT = ImmutableSandboxedEnvironment(
-    undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False, trim_blocks=True, lstrip_blocks=True
-)
 _SENTINEL = "\ue000block\ue000"
+_FILTERS = ("default", "first", "float", "int", "join", "last", "length", "list", "lower", "round", "trim", "upper")
+_FAULTS = (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
+"""What a template's own code may raise while it is rendered."""
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """Places, conditions and loops over what a prompt is made of; no globals, and nothing that multiplies text."""
+
+    intercepted_binops = frozenset({"*", "**", "%"})
+
+    def __init__(self) -> None:
+        super().__init__(undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True)
+        self.globals.clear()
+        self.filters = {name: self.filters[name] for name in _FILTERS}
+
+    def call_binop(self, context: Context, operator: str, left: object, right: object) -> object:
+        del context, left, right
+        raise SecurityError(f"{operator} is not for templates, which place texts and do not compute")
+
+
+_ENVIRONMENT = _Sandbox()
+
+
+@cache
+def _compiled(text: str) -> Compiled:
+    return _ENVIRONMENT.from_string(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +68,17 @@ class Template:
             RequestError: a place nothing fills, or a fault in the template; with its line.
         """
         try:
-            return _ENVIRONMENT.from_string(self.text).render(values).strip() + "\n"
+            return _compiled(self.text).render(values)
         except TemplateSyntaxError as problem:
             raise RequestError(
                 f"{printable(self.name)} line {problem.lineno}: {printable(problem.message or '')}"
             ) from None
-        except TemplateError as problem:
-            said = printable(problem.message or str(problem))
-            unknown = said.split("'")[1] if said.count("'") >= 2 else ""
+        except _FAULTS as problem:
+            said = printable(str(problem))
+            unknown = said.split("'")[1] if "undefined" in said and said.count("'") >= 2 else ""
+            hint = did_you_mean(unknown, list(values)) if unknown else ""
             raise RequestError(
-                f"{printable(self.name)}: {said}{did_you_mean(unknown, list(values)) if unknown else ''}; "
-                f"a template may name {', '.join(values)}"
+                f"{printable(self.name)}: {said}{hint}; a template may name {', '.join(values)}"
             ) from None
 
 
@@ -98,7 +125,7 @@ def check_block_place(template: Template, values: Mapping[str, object]) -> None:
         raise RequestError(
             f"{printable(template.name)}: arms add a block, so the template needs {{{{ block }}}} once (it stands there {marked.count(_SENTINEL)} times)"
         )
-    if marked.replace(_SENTINEL, "").strip() != template.render({**values, "block": ""}).strip():
+    if marked.replace(_SENTINEL, "") != template.render({**values, "block": ""}):
         raise RequestError(
             f"{printable(template.name)}: the prompt changes elsewhere when there is a block; arms may differ in the block only"
         )

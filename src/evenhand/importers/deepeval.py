@@ -8,20 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import SourceError
 from evenhand.importers.json_stream import JsonFile
-from evenhand.importers.records import (
-    Carried,
-    Column,
-    Head,
-    LogImporter,
-    Record,
-    Tally,
-    Verdict,
-    as_dict,
-    as_list,
-    text,
-)
+from evenhand.importers.records import Carried, Column, Head, LogImporter, Record, Tally, objects
+from evenhand.importers.values import Verdict, as_dict, as_list, passed_or_failed, text
 
 _CASES = ("testCases", "conversationalTestCases")
 _UNPARSED = "invalid JSON"
@@ -45,10 +34,7 @@ def _records(path: Path, tally: Tally) -> Iterator[Record]:
     place = _run(Head.of(path)) or ""
     for name in _CASES:
         file = JsonFile(path, place + name, [place + other for other in _CASES])
-        for number, case in enumerate(file.elements(), 1):
-            if not isinstance(case, dict):
-                raise SourceError(f"{file.shown}: {name} {number} is no object")
-            tally["test cases"] += 1
+        for number, case in objects(enumerate(file.elements(), 1), file.shown, "test case", tally):
             tally["metrics of single spans, left out"] += _of_spans(case)
             metrics = as_list(case.get("metricsData"))
             if not metrics:
@@ -72,9 +58,7 @@ def _verdict(record: Record) -> Verdict:
         return Verdict.none("error", passed, "the metric failed")
     if passed is None or metric.get("skipped") is True:
         return Verdict.none("missing", passed, "not measured")
-    if not isinstance(passed, bool):
-        return Verdict.none("unparsed", passed, "neither true nor false")
-    return Verdict("pass" if passed else "fail", "scored", text(passed))
+    return passed_or_failed(passed)
 
 
 IMPORTER = LogImporter(
@@ -89,7 +73,6 @@ IMPORTER = LogImporter(
         Column("rater_kind", "", "judge"),
         Column("model", "metric.evaluationModel"),
         Column("explanation", "metric.reason"),
-        Column("source_row", "number"),
     ),
     verdict=_verdict,
     carried=(

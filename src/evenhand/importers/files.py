@@ -46,7 +46,6 @@ _GLOB = re.compile(r"[*?\[]")
 _OFFICE = (".xls", ".xlsb", ".ods", ".numbers")
 _IN_MEMORY = 64 * 2**20
 """Bytes of a text file up to which its rows stand in memory; beyond, on disk and by column while the engine is open."""
-_ROW_GROUP = 10_000
 
 
 def read_file(
@@ -268,13 +267,7 @@ def _kept(engine: Engine, read: Any, path: Path) -> str:
     if path.stat().st_size <= _IN_MEMORY:
         engine.run(f"CREATE TEMP TABLE {quote(name)} AS SELECT * FROM {quote(view)}")
         return name
-    held = str(engine.scratch() / f"{name}.parquet").replace("'", "''")
-    engine.run("SET threads = 1")  # every thread would hold a row group; one is as fast and bounded
-    engine.run(
-        f"COPY (SELECT * FROM {quote(view)}) TO '{held}' (FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE {_ROW_GROUP})"
-    )
-    engine.run("RESET threads")
-    engine.run(f"CREATE TEMP VIEW {quote(name)} AS SELECT * FROM read_parquet('{held}', hive_partitioning = false)")
+    engine.run(f"CREATE TEMP VIEW {quote(name)} AS {engine.on_disk(f'SELECT * FROM {quote(view)}')}")
     return name
 
 

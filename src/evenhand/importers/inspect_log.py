@@ -8,24 +8,14 @@ counts as the grader gave it; the edit stands in ``extra.edited_value``.
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenhand.errors import SourceError, printable
 from evenhand.importers.json_stream import JsonFile, parse
-from evenhand.importers.records import (
-    Carried,
-    Column,
-    Head,
-    LogImporter,
-    Record,
-    Tally,
-    Verdict,
-    as_dict,
-    as_list,
-    scalar,
-    text,
-)
+from evenhand.importers.records import Carried, Column, Head, LogImporter, Record, Tally
 from evenhand.importers.safe_zip import SafeZip
+from evenhand.importers.values import Verdict, as_dict, as_list, scalar, text
+from evenhand.verdicts.parsing.forms import letter_scale
 
 _MEMBER = re.compile(r"samples/(.+)_epoch_(\d+)(/sample)?\.json", re.DOTALL)
 _REASONS = {
@@ -78,7 +68,8 @@ def _members(archive: SafeZip, tally: Tally) -> Iterator[tuple[int, Any]]:
 def _scores(samples: Iterator[tuple[int, Any]], log: Mapping[str, Any], shown: str, tally: Tally) -> Iterator[Record]:
     """A record a score, then one for every score that a sample lacks."""
     scored: dict[str, dict[tuple[str, str], None]] = {}
-    left: list[tuple[dict[str, Any], tuple[str, ...]]] = []
+    left: list[tuple[dict[str, Any] | _Whole, tuple[str, ...]]] = []
+    present_in: dict[tuple[str, ...], tuple[str, ...]] = {}
     total, graders = 0, _Graders(_spec(log))
     for number, sample in samples:
         if not isinstance(sample, dict):
@@ -91,29 +82,49 @@ def _scores(samples: Iterator[tuple[int, Any]], log: Mapping[str, Any], shown: s
                 scored.setdefault(scorer, {})[record["rater"], record["criterion"]] = None
                 yield {**told, **record}
         whole = bool(scores) and scored.keys() <= scores.keys()
-        left.append((_slim(told) if whole else told, tuple(scores)))
+        present = present_in.setdefault(tuple(scores), tuple(scores))  # one tuple for all samples that have the same
+        left.append((_Whole.of(told) if whole else told, present))
         tally["samples that a person marked invalid, kept"] += bool(sample.get("invalidation"))
     tally["samples"] = total
     if (status := text(log.get("status"))) not in ("success", None):
         tally[f"samples of a run whose status is {printable(status)}"] = total
     if not scored:
-        raise SourceError(_nothing(total, left, log, shown))
-    for told, present in left:
-        for scorer in (one for one in scored if one not in present):
+        raise SourceError(_nothing(total, [one for one, _ in left if isinstance(one, dict)], log, shown))
+    for one, present in left:
+        lacking = [scorer for scorer in scored if scorer not in present]
+        told = (one if isinstance(one, dict) else one.told(log)) if lacking else {}
+        for scorer in lacking:
             for rater, criterion in scored[scorer]:
                 yield {**told, "criterion": criterion, "rater": rater, "lacking": True}
 
 
-def _slim(told: dict[str, Any]) -> dict[str, Any]:
-    """What is remembered of a sample that so far lacks no score."""
-    more = {name: value for name, value in told["more"].items() if name not in ("uuid", "target", "error")}
-    return {**told, "sample": {"error": bool(told["sample"].get("error"))}, "more": more}
+class _Whole(NamedTuple):
+    """What is remembered of a sample that so far lacks no score: there may be a million."""
+
+    id: Any
+    number: int
+    epoch: Any
+    limit: Any
+    invalidated: bool | None
+    failed: bool
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> "_Whole":
+        more = told["more"]
+        failed = bool(told["sample"].get("error"))
+        return cls(told["id"], told["number"], more["epoch"], more["limit"], more["invalidated"], failed)
+
+    def told(self, log: Mapping[str, Any]) -> dict[str, Any]:
+        """The same as the records of the sample told it, without its texts."""
+        found = _identity({"id": self.id, "epoch": self.epoch, "error": self.failed}, self.number, log)
+        found["more"] |= {"limit": self.limit, "invalidated": self.invalidated}
+        return found
 
 
-def _nothing(total: int, left: list[tuple[dict[str, Any], tuple[str, ...]]], log: Mapping[str, Any], shown: str) -> str:
+def _nothing(total: int, left: list[dict[str, Any]], log: Mapping[str, Any], shown: str) -> str:
     if not total:
         return f"{shown}: no samples, only a header (status {printable(text(log.get('status')) or 'unknown')})"
-    failed = sum(bool(told["sample"].get("error")) for told, _ in left)
+    failed = sum(bool(told["sample"].get("error")) for told in left)
     why = f"{failed:,} ended in an error" if failed else "it was run without scoring; inspect score adds scores"
     return f"{shown}: {total:,} samples and no score: {why}"
 
@@ -231,15 +242,6 @@ def _verdict(record: Record) -> Verdict:
     return verdict._replace(reason=verdict.reason or reason)
 
 
-def _scale(labels: frozenset[str]) -> Mapping[str, Any]:
-    """Inspect's letters in their order."""
-    if labels and labels <= {"C", "I"}:
-        return {"levels": ("I", "C"), "positive": "C"}
-    if labels and labels <= {"C", "P", "I"}:
-        return {"levels": ("I", "P", "C"), "scale": "ordinal"}
-    return {}
-
-
 IMPORTER = LogImporter(
     name="inspect",
     endings=(".eval", ".json"),
@@ -253,7 +255,6 @@ IMPORTER = LogImporter(
         Column("rater_kind", "", "judge"),
         Column("model", "grader"),
         Column("explanation", "score.explanation"),
-        Column("source_row", "number"),
     ),
     verdict=_verdict,
     carried=(
@@ -262,6 +263,6 @@ IMPORTER = LogImporter(
         Carried("score", but=frozenset({"value", "explanation", "reason"})),
         Carried("sample.metadata", "metadata."),
     ),
-    scale=_scale,
+    scale=letter_scale,
     verified=("0.3.42", "0.3.97", "0.3.285"),
 )

@@ -1,27 +1,23 @@
-"""Label Studio's JSON export: annotations are human raters, predictions are judges; a control tag is a criterion."""
+"""Label Studio's JSON export: annotations are human raters, predictions are judges; a control tag is a criterion.
+
+The export of a project's button names predictions by their ids alone; beside each annotation stands the prediction that its
+annotator saw, and is read from there. A snapshot can hold them in full.
+"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import SourceError
 from evenhand.importers.json_stream import JsonFile
-from evenhand.importers.records import (
-    Carried,
-    Column,
-    Head,
-    LogImporter,
-    Record,
-    Tally,
-    Verdict,
-    as_dict,
-    as_list,
-    scalar,
-    text,
-)
+from evenhand.importers.records import Carried, Column, Head, LogImporter, Record, Tally, objects
+from evenhand.importers.values import Verdict, as_dict, as_list, scalar, text
 
 _VALUES = ("choices", "rating", "number", "text", "taxonomy", "ranker")
+_PLAIN = frozenset(
+    {"completed_by", "was_cancelled", "draft_created_at", "result_count", "created_ago", "task", "project"}
+)
 _GROUND_TRUTH = "ground_truth"
+_ONLY_IDS = "predictions of which the export holds the id alone, left out (an export snapshot can hold them in full)"
 
 
 def _recognises(_path: Path, head: Head) -> bool:
@@ -31,19 +27,28 @@ def _recognises(_path: Path, head: Head) -> bool:
 
 def _records(path: Path, tally: Tally) -> Iterator[Record]:
     file = JsonFile(path, "")
-    for number, task in enumerate(file.elements(), 1):
-        if not isinstance(task, dict):
-            raise SourceError(f"{file.shown}: task {number} is no object")
-        tally["tasks"] += 1
+    for number, task in objects(enumerate(file.elements(), 1), file.shown, "task", tally):
         told = {"task": task, "number": number}
         for annotation in map(as_dict, as_list(task.get("annotations"))):
             if annotation.get("was_cancelled") is True:
                 tally["annotations that the annotator skipped, left out"] += 1
                 continue
             yield from _results({**told, **_annotator(annotation)}, annotation, tally)
-        for prediction in map(as_dict, as_list(task.get("predictions"))):
+        for prediction in _predictions(task, tally):
             judge = {"rater": text(prediction.get("model_version")) or "prediction", "kind": "judge"}
             yield from _results({**told, **judge, "confidence": prediction.get("score")}, prediction, tally)
+
+
+def _predictions(task: Mapping[str, Any], tally: Tally) -> Iterator[Mapping[str, Any]]:
+    """A task's predictions; those named by id as they stand beside an annotation."""
+    seen = [as_dict(as_dict(annotation).get("prediction")) for annotation in as_list(task.get("annotations"))]
+    known = {text(one["id"]): one for one in seen if one.get("id") is not None and "result" in one}
+    for prediction in as_list(task.get("predictions")):
+        whole = prediction if isinstance(prediction, dict) else known.get(text(prediction))
+        if whole is None:
+            tally[_ONLY_IDS] += 1
+        else:
+            yield whole
 
 
 def _annotator(annotation: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,13 +93,13 @@ IMPORTER = LogImporter(
         Column("rater_id", "rater"),
         Column("rater_kind", "kind"),
         Column("confidence", "confidence"),
-        Column("source_row", "number"),
     ),
     verdict=_verdict,
     carried=(
         Carried("more"),
-        Carried("given", but=frozenset({"completed_by", "was_cancelled", "draft_created_at", "result_count"})),
+        Carried("given", but=_PLAIN),
         Carried("task.data", "data."),
         Carried("task.meta", "meta."),
     ),
+    verified=("1.23.2",),
 )

@@ -10,19 +10,8 @@ from typing import Any
 
 from evenhand.errors import SourceError, printable
 from evenhand.importers.json_stream import JsonFile, lines
-from evenhand.importers.records import (
-    Carried,
-    Column,
-    Head,
-    LogImporter,
-    Record,
-    Tally,
-    Verdict,
-    as_dict,
-    as_list,
-    scalar,
-    text,
-)
+from evenhand.importers.records import Carried, Column, Head, LogImporter, Record, Tally, objects
+from evenhand.importers.values import Verdict, as_dict, as_list, scalar, text
 
 _FIELDS = frozenset({"id", "traceId", "name", "source", "value"})
 _HUMAN, _SOURCES = "ANNOTATION", frozenset({"ANNOTATION", "API", "EVAL"})
@@ -46,11 +35,7 @@ def _place(head: Head) -> str | None:
 
 
 def _records(path: Path, tally: Tally) -> Iterator[Record]:
-    for number, found in _scores(path):
-        score = as_dict(found)
-        if not score:
-            raise SourceError(f"{printable(path.name)}: score {number} is no object")
-        tally["scores"] += 1
+    for number, score in objects(_scores(path), printable(path.name), "score", tally):
         source = text(score.get("source")) or ""
         subject = [text(score.get(name)) for name in ("traceId", "observationId", "sessionId", "datasetRunId")]
         yield {
@@ -104,7 +89,6 @@ IMPORTER = LogImporter(
         Column("rater_id", "rater"),
         Column("rater_kind", "kind"),
         Column("explanation", "score.comment"),
-        Column("source_row", "number"),
     ),
     verdict=_verdict,
     carried=(

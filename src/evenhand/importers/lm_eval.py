@@ -7,21 +7,10 @@ setting. A document has one response.
 from collections.abc import Iterator
 from pathlib import Path
 
-from evenhand.errors import SourceError, printable
+from evenhand.errors import printable
 from evenhand.importers.json_stream import lines
-from evenhand.importers.records import (
-    Carried,
-    Column,
-    Head,
-    LogImporter,
-    Record,
-    Tally,
-    Verdict,
-    as_dict,
-    as_list,
-    scalar,
-    text,
-)
+from evenhand.importers.records import Carried, Column, Head, LogImporter, Record, Tally, objects
+from evenhand.importers.values import Verdict, as_dict, as_list, scalar, text
 
 _FIELDS = frozenset(
     {
@@ -45,10 +34,7 @@ def _recognises(_path: Path, head: Head) -> bool:
 
 
 def _records(path: Path, tally: Tally) -> Iterator[Record]:
-    for number, line in lines(path):
-        if not isinstance(line, dict):
-            raise SourceError(f"{printable(path.name)} line {number}: no object")
-        tally["lines"] += 1
+    for number, line in objects(lines(path), printable(path.name), "line", tally):
         names = [text(name) or "" for name in as_list(line.get("metrics"))]
         # Before the list of metrics was written, every further number was one.
         names = names or [
@@ -78,7 +64,6 @@ IMPORTER = LogImporter(
         Column("rater_id", "", "lm_eval"),
         Column("rater_kind", "", "judge"),
         Column("setting", "line.filter"),
-        Column("source_row", "number"),
     ),
     verdict=_verdict,
     carried=(Carried("line", but=frozenset({"doc_id", "filter"})),),

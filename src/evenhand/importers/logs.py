@@ -18,6 +18,9 @@ from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import FACETS, Spec
 
 CHUNK = 2_000
+"""Records that are held as Python objects at a time."""
+MOST_HELD = 16 * 2**20
+"""Characters of a log's rows in memory beyond which they go to disk."""
 MOST_COLUMNS = 200
 _KEYS = ("response_id", "criterion_id", "rater_id")
 _RUN = (EXTRA + "task_id", "cluster_id", EXTRA + "epoch")
@@ -64,8 +67,11 @@ def read_logs(engine: Engine, importer: LogImporter, paths: Sequence[Path], give
     """
     tables = [_read(engine, importer, path) for path in paths]
     _align(tables)
+    for table in tables:
+        table.settle()
+        _check(table, importer)
     _drop_superseded(engine, tables)
-    notes = [*_layout_note(importer), *importer.notes, *_told_apart(engine, tables)]
+    notes = [*_layout_note(importer, tables), *importer.notes, *_told_apart(engine, tables)]
     union = " UNION ALL BY NAME ".join(f"SELECT * FROM {table.name}" for table in tables)
     rows = engine.name("log_rows")
     engine.run(f"CREATE TEMP VIEW {rows} AS {union}")
@@ -74,7 +80,8 @@ def read_logs(engine: Engine, importer: LogImporter, paths: Sequence[Path], give
         str(value) for (value,) in engine.rows(f"SELECT DISTINCT value FROM {rows} WHERE status = 'scored'")
     )
     spec = Spec(response=("response_id",), rater="rater_id", rater_kind="rater_kind", verdict="value", status="status")
-    spec = completed(given or Spec(), spec.model_copy(update={**roles, **importer.scale(labels)}))
+    own = bool(given and (given.verdict or given.parse))  # the log's labels are not what is read then
+    spec = completed(given or Spec(), spec.model_copy(update={**roles, **({} if own else importer.scale(labels))}))
     columns = _columns_in_use(engine, rows, tables[0], spec)
     sources = tuple(
         Source(path.name, table.name, columns, _sha256(path)) for path, table in zip(paths, tables, strict=True)
@@ -93,23 +100,57 @@ def completed(given: Spec, found: Spec) -> Spec:
 
 @dataclass
 class _Table:
-    """Rows of one log in the engine; columns are added as they turn up."""
+    """Rows of one log in the engine; columns are added as they turn up, and rows that hold much text go to disk.
+
+    Attributes:
+        engine: where they are held.
+        shown: the log's name.
+        tally: what became of records that are no row.
+        columns: name → column; None where there are too many.
+        name: of the relation, once it is settled.
+    """
 
     engine: Engine
     shown: str
-    name: str
     tally: Tally = field(default_factory=Counter)
     columns: dict[str, str | None] = field(default_factory=dict)
+    name: str = ""
+    _rows: str = ""
+    _parts: list[str] = field(default_factory=list)
+    _held: int = 0
+
+    def __post_init__(self) -> None:
+        self.columns |= {name: name for name in CANONICAL}
+        self._start()
+
+    def _start(self) -> None:
+        self._rows, self._held = self.engine.name("log_rows"), 0
+        listed = ", ".join(f"{quote(column)} VARCHAR" for column in self.columns.values() if column)
+        self.engine.run(f"CREATE TEMP TABLE {self._rows} ({listed})")
 
     def add(self, rows: Sequence[Row]) -> None:
         """Append rows."""
+        if self._held > MOST_HELD:
+            self._parts.append(self.engine.on_disk(f"SELECT * FROM {self._rows}"))
+            self.engine.run(f"DROP TABLE {self._rows}")
+            self._start()
         names = dict.fromkeys(name for row in rows for name in row)
         placed = {column: name for name in names if (column := self.column(name)) is not None}
         arrays = {column: _texts([row.get(name) for row in rows]) for column, name in placed.items()}
         listed = ", ".join(quote(column) for column in arrays)
         cast = ", ".join(f"{quote(column)}::VARCHAR" for column in arrays)
         with self.engine.holding(arrays) as held:
-            self.engine.run(f"INSERT INTO {self.name} ({listed}) SELECT {cast} FROM {held}")
+            self.engine.run(f"INSERT INTO {self._rows} ({listed}) SELECT {cast} FROM {held}")
+        self._held += sum(len(value) for row in rows for value in row.values() if value is not None)
+
+    def settle(self) -> None:
+        """Make the relation of all rows and columns."""
+        self.replace(" UNION ALL BY NAME ".join([*self._parts, f"SELECT * FROM {self._rows}"]))
+
+    def replace(self, select: str) -> None:
+        """Put a query of the same columns in the relation's place."""
+        self.name, listed = self.engine.name("log"), ", ".join(quote(one) for one in self.columns.values() if one)
+        self.engine.run(f"CREATE TEMP VIEW {self.name} AS SELECT {listed} FROM ({select})")
 
     def column(self, name: str) -> str | None:
         """The column of a name, made where it is new; names that differ in case alone stay apart."""
@@ -119,7 +160,7 @@ class _Table:
             while column.casefold() in taken:
                 column, number = f"{name} {number}", number + 1
             if len(self.columns) < MOST_COLUMNS:
-                self.engine.run(f"ALTER TABLE {self.name} ADD COLUMN {quote(column)} VARCHAR")
+                self.engine.run(f"ALTER TABLE {self._rows} ADD COLUMN {quote(column)} VARCHAR")
                 self.columns[name] = column
             else:
                 self.columns[name] = None
@@ -138,13 +179,16 @@ class _Table:
 
 
 def _read(engine: Engine, importer: LogImporter, path: Path) -> _Table:
-    listed = ", ".join(f"{quote(name)} VARCHAR" for name in CANONICAL)
-    table = _Table(engine, printable(path.name), engine.name("log"))
-    table.columns |= {name: name for name in CANONICAL}
-    engine.run(f"CREATE TEMP TABLE {table.name} ({listed})")
+    table = _Table(engine, printable(path.name))
     rows = importer.rows(path, table.tally)
     while chunk := list(islice(rows, CHUNK)):
         table.add(chunk)
+    return table
+
+
+def _check(table: _Table, importer: LogImporter) -> None:
+    """Refuse a log without verdicts, and verdicts without their ids."""
+    engine = table.engine
     (count,) = engine.one(f"SELECT count(*) FROM {table.name}")
     if not count:
         said = "".join(f"; {name}: {number:,}" for name, number in table.tally.items())
@@ -153,7 +197,6 @@ def _read(engine: Engine, importer: LogImporter, path: Path) -> _Table:
         lacking = engine.rows(f"SELECT source_row FROM {table.name} WHERE {key} IS NULL OR trim({key}) = '' LIMIT 1")
         if lacking:
             raise SourceError(f"{table.shown}: record {lacking[0][0]} has no {key}, and none is invented")
-    return table
 
 
 def _texts(values: list[str | None]) -> NDArray[Any]:
@@ -188,7 +231,7 @@ def _drop_superseded(engine: Engine, tables: Sequence[_Table]) -> None:
         (count,) = engine.one(f"SELECT count(*) FROM {table.name} t JOIN {newest} n ON {met} WHERE n.k <> {number}")
         if count:
             table.tally["superseded by a newer log of the same run, left out"] += count
-            engine.run(f"DELETE FROM {table.name} t USING {newest} n WHERE {met} AND n.k <> {number}")
+            table.replace(f"SELECT t.* FROM {table.name} t ANTI JOIN (FROM {newest} WHERE k <> {number}) n ON {met}")
 
 
 def _told_apart(engine: Engine, tables: Sequence[_Table]) -> Iterator[str]:
@@ -202,9 +245,9 @@ def _told_apart(engine: Engine, tables: Sequence[_Table]) -> Iterator[str]:
         )
         found = sorted(str(one) for (one,) in engine.rows(union))
         if len(found) > 1:
-            sets = ", ".join(f"{one} = {one} || ' | ' || coalesce({column}, '')" for one in ids)
+            added = ", ".join(f"{one} || ' | ' || coalesce({column}, '') AS {one}" for one in ids)
             for table in tables:
-                engine.run(f"UPDATE {table.name} SET {sets}")
+                table.replace(f"SELECT * REPLACE ({added}) FROM {table.name}")
             yield f"records differ in {name.removeprefix(EXTRA)} ({quoted(found, 4)}): it is added to {' and '.join(ids)}"
 
 
@@ -259,10 +302,12 @@ def _columns_in_use(engine: Engine, rows: str, table: _Table, spec: Spec) -> tup
     return tuple(column for column, count in zip(listed, counts, strict=True) if count)
 
 
-def _layout_note(importer: LogImporter) -> Iterator[str]:
-    if not importer.verified:
+def _layout_note(importer: LogImporter, tables: Sequence[_Table]) -> Iterator[str]:
+    unmet = sorted(name for name in importer.unverified if any(table.tally[name] for table in tables))
+    if not importer.verified or unmet:
+        of = f" of {' and '.join(unmet)}" if importer.verified else ""
         yield (
-            f"{importer.name}: unverified layout: this importer follows the tool's documentation and has not met one of its "
+            f"{importer.name}: unverified layout{of}: this importer follows the tool's documentation and has not met one of its "
             "own files; compare the counts with the tool's"
         )
 

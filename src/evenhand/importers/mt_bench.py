@@ -10,18 +10,9 @@ from typing import Any
 
 from evenhand.errors import SourceError, printable
 from evenhand.importers.json_stream import lines
-from evenhand.importers.records import (
-    Carried,
-    Column,
-    Head,
-    LogImporter,
-    Record,
-    Tally,
-    Verdict,
-    as_dict,
-    scalar,
-    text,
-)
+from evenhand.importers.records import Carried, Column, Head, LogImporter, Record, Tally
+from evenhand.importers.values import Verdict, as_dict, scalar, text
+from evenhand.verdicts.parsing.forms import pair_scale
 
 _API_ERROR = "$ERROR$"
 _SINGLE = frozenset({"question_id", "model", "judge", "judgment", "score", "turn"})
@@ -54,6 +45,8 @@ def _records(path: Path, tally: Tally) -> Iterator[Record]:
                 "value": line.get("score"),
                 "judgment": line.get("judgment"),
             }
+        elif kind == "pair" and "m1_score" in line:
+            yield {**told, **_pair(line, "model_1", "model_2"), "winner": _by_marks(line)}
         elif kind == "pair":
             yield from _both_orders(line, told)
         else:
@@ -85,6 +78,11 @@ def _both_orders(line: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[d
             "judgment": line.get(f"{game}_judgment"),
             "order": f"{pair['labels'][first]} first",
         }
+
+
+def _by_marks(line: Mapping[str, Any]) -> Any:
+    """The winner of two marks given one by one, which no order was shown to; none where a reply held no mark."""
+    return "error" if -1 in (line.get("m1_score"), line.get("m2_score")) else line.get("g1_winner")
 
 
 def _judge(line: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,11 +126,6 @@ def _winner(record: Record, *, failed: bool) -> Verdict:
     return Verdict.none("unparsed", winner, "no winner in the reply")
 
 
-def _scale(labels: frozenset[str]) -> Mapping[str, Any]:
-    pairs = {"scale": "pairwise", "levels": ("B", "A"), "positive": "A"}
-    return pairs if labels and labels <= {"A", "B"} else {}
-
-
 _TEXTS = frozenset({"question_id", "judge", "user_prompt", "judgment", "score", "winner", "turn"})
 
 IMPORTER = LogImporter(
@@ -149,7 +142,6 @@ IMPORTER = LogImporter(
         Column("setting", "setting"),
         Column("order", "order"),
         Column("explanation", "judgment"),
-        Column("source_row", "number"),
     ),
     verdict=_verdict,
     carried=(
@@ -158,6 +150,7 @@ IMPORTER = LogImporter(
             but=_TEXTS | {f"g{game}_{part}" for game in (1, 2) for part in ("winner", "judgment", "user_prompt")},
         ),
     ),
-    scale=_scale,
-    verified=("single files of 2023 and 2024; pairs from the documentation alone",),
+    scale=pair_scale,
+    verified=("0.2.36", "single files of 2023 and 2024"),
+    unverified=frozenset({"human lines"}),
 )

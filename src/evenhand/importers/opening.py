@@ -9,6 +9,7 @@ from evenhand.importers.files import read_file, spec_in
 from evenhand.importers.logs import completed, read_logs
 from evenhand.importers.records import LogImporter
 from evenhand.importers.registry import find, recognise
+from evenhand.importers.unread import refuse_unread
 from evenhand.output import is_path
 from evenhand.verdicts.engine import Engine
 from evenhand.verdicts.sources import Source
@@ -54,6 +55,9 @@ def open_files(engine: Engine, paths: Sequence[Path], spec: Spec) -> Opened:
         raise SourceError(
             f"logs of two tools, whose ids are not the same: {told}; convert each, then audit them together"
         )
+    for path, one in importers.items():
+        if one is None and spec.format is None:
+            refuse_unread(path)
     plain = [
         read_file(engine, path, format_=spec.format, encoding=spec.encoding, sheet=spec.sheet)
         for path, one in importers.items()

@@ -9,21 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import SourceError
 from evenhand.importers.json_stream import JsonFile
-from evenhand.importers.records import (
-    Carried,
-    Column,
-    Head,
-    LogImporter,
-    Record,
-    Tally,
-    Verdict,
-    as_dict,
-    as_list,
-    get,
-    text,
-)
+from evenhand.importers.records import Carried, Column, Head, LogImporter, Record, Tally, objects
+from evenhand.importers.values import Verdict, as_dict, as_list, get, passed_or_failed, text
 
 _MODEL_GRADED = frozenset(
     {
@@ -59,10 +47,7 @@ def _records(path: Path, tally: Tally) -> Iterator[Record]:
     file = JsonFile(path, "results.results")
     tests: dict[str, str] = {}
     seen: dict[tuple[str | None, ...], int] = {}
-    for number, result in enumerate(file.elements(), 1):
-        if not isinstance(result, dict):
-            raise SourceError(f"{file.shown}: result {number} is no object")
-        tally["results"] += 1
+    for number, result in objects(enumerate(file.elements(), 1), file.shown, "result", tally):
         told = _identity(result, number, tests, seen)
         parts = as_list(as_dict(result.get("gradingResult")).get("componentResults"))
         assertions = [as_dict(as_dict(part).get("assertion")) for part in parts]
@@ -129,11 +114,7 @@ def _verdict(record: Record) -> Verdict:
         if reason.startswith(_UNPARSED):
             return Verdict.none("unparsed", passed, "the judge's reply holds no verdict")
         return Verdict.none("error", passed, "the judge failed")
-    if passed is None:
-        return Verdict(None, "missing", None, "null")
-    if not isinstance(passed, bool):
-        return Verdict.none("unparsed", passed, "neither true nor false")
-    return Verdict("pass" if passed else "fail", "scored", text(passed))
+    return passed_or_failed(passed)
 
 
 IMPORTER = LogImporter(
@@ -149,7 +130,6 @@ IMPORTER = LogImporter(
         Column("rater_kind", "kind"),
         Column("model", "grader"),
         Column("explanation", "part.reason"),
-        Column("source_row", "number"),
     ),
     verdict=_verdict,
     carried=(

@@ -5,16 +5,17 @@ where each canonical column lies in it; what else stands there is carried along 
 keeps its ``raw_value`` and says by ``status`` what it is: unparsed, refused, abstained, error and missing are five things.
 """
 
-import json
-import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from evenhand.errors import SourceError, printable
 from evenhand.importers.json_stream import partial
+from evenhand.importers.values import Verdict, as_dict, get, scalar, text
+
+__all__ = ["Carried", "Column", "Head", "LogImporter", "Record", "Row", "Tally", "Verdict", "objects", "scalar", "text"]
 
 CANONICAL = (
     "response_id", "cluster_id", "criterion_id", "rater_id", "rater_kind", "model", "setting", "phrasing", "occasion", "arm",
@@ -31,79 +32,17 @@ Tally = Counter[str]
 """What became of the records of a log that are no row: name → count."""
 
 
-class Verdict(NamedTuple):
-    """A verdict as it was given.
+def objects(found: Iterable[tuple[int, Any]], shown: str, what: str, tally: Tally) -> Iterator[tuple[int, Record]]:
+    """Numbered elements of a log that are objects, counted under the plural of what they are called.
 
-    Attributes:
-        value: the label; only where status is scored.
-        status: scored, abstained, tied, unparsed, refused, error or missing.
-        raw: what stood in the log.
-        reason: why there is no label.
+    Raises:
+        SourceError: one that is no object.
     """
-
-    value: str | None
-    status: str
-    raw: str | None
-    reason: str | None = None
-
-    @classmethod
-    def none(cls, status: str, raw: object, reason: str) -> "Verdict":
-        """No label, for this reason."""
-        return cls(None, status, text(raw), reason)
-
-
-def text(value: object) -> str | None:
-    """A scalar as text, structures as JSON; None where there is nothing."""
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return value if value.isascii() else _storable(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    try:
-        return _storable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-    except RecursionError:
-        raise SourceError("a value is nested too deeply") from None
-
-
-def _storable(value: str) -> str:
-    """Text without half surrogates, which no encoding holds; they are shown as escapes."""
-    return value.encode("utf-8", "backslashreplace").decode()
-
-
-def scalar(value: object) -> Verdict:
-    """A verdict from one value: a label or number as it stands; nothing, not finite and structures are no label."""
-    if value is None:
-        return Verdict(None, "missing", None, "null")
-    if isinstance(value, float) and not math.isfinite(value):
-        return Verdict.none("unparsed", value, "not finite")
-    if isinstance(value, list | dict):
-        return Verdict.none("unparsed", value, "not one value")
-    written = text(value) or ""
-    if not written.strip():
-        return Verdict(None, "missing", written, "blank")
-    return Verdict(written, "scored", written)
-
-
-def as_dict(value: object) -> Mapping[str, Any]:
-    """The value where it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: object) -> list[Any]:
-    """The value where it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def get(record: object, path: tuple[str, ...]) -> Any:
-    """What stands at a path of names; None where it leads nowhere."""
-    for name in path:
-        if not isinstance(record, dict):
-            return None
-        record = record.get(name)
-    return record
+    for number, element in found:
+        if not isinstance(element, dict):
+            raise SourceError(f"{shown}: {what} {number} is no object")
+        tally[f"{what}s"] += 1
+        yield number, element
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,12 +148,14 @@ class LogImporter:
         name: shown to the user, and given to ``--format``.
         endings: of file names, in lower case.
         recognises: whether a file of such an ending is one of its logs.
-        records: one mapping a verdict, in file order; counts what it leaves out.
+        records: one mapping a verdict, in file order; counts what it leaves out. Its "number" is the place of the record in
+            the log, from 1, as its user would count; that of the verdict where there is none.
         columns: where canonical columns lie in a record.
         verdict: value, status, raw value and reason of a record.
         carried: what else of a record becomes ``extra.*`` columns.
         scale: labels that occur → fields of the spec, where the tool's labels have a known order.
         verified: versions of the tool whose own logs were read here; none = unverified layout.
+        unverified: names of the tally under which stand records of a layout that was never met, beside verified ones.
         notes: what a user should know about every such log.
     """
 
@@ -227,6 +168,7 @@ class LogImporter:
     carried: tuple[Carried, ...] = ()
     scale: Callable[[frozenset[str]], Mapping[str, Any]] = _no_scale
     verified: tuple[str, ...] = ()
+    unverified: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
     def rows(self, path: Path, tally: Tally | None = None) -> Iterator[Row]:
@@ -238,8 +180,8 @@ class LogImporter:
         shown = text(path.name)
         columns = [(column.name, column.of) for column in self.columns]
         last: list[tuple[object, Row]] = [(None, {})] * len(self.carried)
-        for record in self.records(path, Counter() if tally is None else tally):
-            row: Row = {"source_file": shown}
+        for position, record in enumerate(self.records(path, Counter() if tally is None else tally), 1):
+            row: Row = {"source_file": shown, "source_row": text(record.get("number", position))}
             for place, carried in enumerate(self.carried):
                 found = get(record, carried.steps)
                 if found is not last[place][0]:  # records of one sample share its object

@@ -1,11 +1,14 @@
 """One number's card: what it is, about whom, from what, and how to have it again."""
 
+from collections.abc import Sequence
+
 from evenhand.errors import printable
 from evenhand.report.lookups import exclusions, judge_sources
 from evenhand.report.tables import (
     events_text,
     method_text,
     missing_text,
+    param_text,
     percent_text,
     plural,
     ratio_text,
@@ -48,11 +51,70 @@ def card_fields(audit: Audit, estimate: Estimate, command: str) -> tuple[tuple[s
         "left out": _left_out(audit, estimate),
         "events": events_text(estimate),
         "interval": _interval(estimate),
+        "coverage": coverage_text(estimate),
         "reason": missing_text(estimate),
+        "tested": _tested(estimate),
+        "limits": _limits(audit, estimate),
         "other se": "; ".join(f"{name} {sensible(number)}" for name, number in estimate.std_errors.items()),
         "again": command,
     }
     return tuple((label, text) for label, text in rows.items() if text)
+
+
+def _tested(estimate: Estimate) -> str:
+    """P values, simultaneous ends and the smallest difference found, with what is tested together."""
+    parts = [f"{kind} p {sensible(p)}" for kind, p in estimate.p_values.items()]
+    if estimate.simultaneous is not None:
+        low, high = estimate.simultaneous
+        parts.append(f"at once with its family [{sensible(low)}, {sensible(high)}]")
+    if estimate.detectable is not None:
+        parts.append(f"found with 80 % power from {sensible(estimate.detectable)}")
+    return "; ".join([", ".join(parts), estimate.family]) if parts else ""
+
+
+def _limits(audit: Audit, estimate: Estimate) -> str:
+    """Where events are few: the limit under each assumption about their clustering."""
+    if estimate.params:
+        return ""
+    found = [e for e in audit.of(estimate.statistic, estimate.source) if "icc" in e.params and e.estimate is not None]
+    return "; ".join(f"{e.params['bound']} {sensible(e.estimate)}, {param_text('icc', e.params['icc'])}" for e in found)
+
+
+def coverage_text(estimate: Estimate) -> str:
+    """How often such intervals held the truth in simulated banks; that it was not measured, where it was not."""
+    if estimate.ci_low is None:
+        return ""
+    found = estimate.coverage
+    if found is None:
+        return "not measured for this number and method; evenhand simulate coverage measures it"
+    shares, iccs = (", ".join(f"{number:g}" for number in numbers) for numbers in (_percents(found.shares), found.iccs))
+    return (
+        f"measured {shares} % at intraclass correlations {iccs}: share of {100 * found.level:g} % intervals that hold the truth in "
+        f"simulated banks of {found.clusters} {found.imbalance} clusters, {_RATES.get(found.rates, found.rates)}"
+    )
+
+
+_RATES = {
+    "even": "errors of the usual size",
+    "skewed": "a reference that mostly gives one label",
+    "rare": "hardly any errors",
+}
+_SHORT = 0.02
+"""Points below nominal from which measured coverage stands beside the number itself."""
+
+
+def _percents(shares: Sequence[float]) -> list[float]:
+    return [round(100 * share, 1) for share in shares]
+
+
+def shortfall_text(estimate: Estimate) -> str:
+    """Measured coverage where it lies more than two points below nominal; nothing elsewhere."""
+    found = estimate.coverage
+    if found is None or estimate.ci_low is None:
+        return ""
+    short = [(icc, share) for icc, share in zip(found.iccs, found.shares, strict=True) if share < found.level - _SHORT]
+    said = ", ".join(f"{100 * share:.1f} % at ICC {icc:g}" for icc, share in short)
+    return f"covers {said}" if said else ""
 
 
 def used_text(estimate: Estimate) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from evenhand.errors import printable
 from evenhand.report.gaps import ARM, PHRASING, Facet, pooled
 from evenhand.report.lookups import MOST_JUDGES, judge_sources, leading_kr20, ok, reference_of
+from evenhand.report.scorer import facet_sentence
 from evenhand.report.sentences import with_interval
 from evenhand.report.tables import plural, value_text
 from evenhand.report.worst import concentration
@@ -131,7 +132,8 @@ def _row(audit: Audit, question: str, quantity: str, answer: Answer, collect: st
 
 
 def _of_facet(audit: Audit, facet: Facet, question: str, quantity: str, collect: str, not_this: str) -> DecisionRow:
-    found = pooled(audit, facet)
+    said = [facet_sentence(audit, judge, facet.name) for judge in judge_sources(audit)[:MOST_JUDGES]]
+    found = " ".join(one for one in said if one) or pooled(audit, facet)
     return DecisionRow(question, quantity, found, "" if found else collect, not_this)
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from evenhand.errors import printable
 from evenhand.report import drawings
+from evenhand.report.confidence_drawing import risk_coverage
 from evenhand.report.drawings import ForestRow, Joint, Panel
 from evenhand.report.lookups import main_cut
 from evenhand.report.svg import Drawing
-from evenhand.report.tables import NAMES, PERCENT, count_text, ends_text, value_text
+from evenhand.report.tables import NAMES, PERCENT, count_text, ends_text, percent_text, value_text
 from evenhand.report.worst import line_errors, number
 from evenhand.results import Audit, Estimate
 
@@ -72,6 +73,18 @@ def _figures(audit: Audit, judge: str, key: str) -> Iterator[Figure]:
             rows,
             len(wrong) - len(rows),
         )
+    yield from _risk_coverage(audit, judge, key)
+
+
+def _risk_coverage(audit: Audit, judge: str, key: str) -> Iterator[Figure]:
+    """The risk–coverage curve, where the judge said how sure it was."""
+    table = audit.tables.get(f"risk_coverage/{judge}")
+    if table is None or len(table.rows) < 2:
+        return
+    points = [(float(c or 0), float(share or 0), float(risk or 0), number(n)) for c, share, risk, n, _ in table.rows]
+    rows = tuple((f"{c:.6g}", percent_text(share), percent_text(risk), count_text(n)) for c, share, risk, n in points)
+    headers = ("confidence at least", "share kept", "share wrong", "verdicts")
+    yield Figure(risk_coverage(f"{key}-risk", points), headers, rows[:_MOST_ROWS], max(len(rows) - _MOST_ROWS, 0))
 
 
 def _joint(audit: Audit, judge: str) -> Joint:

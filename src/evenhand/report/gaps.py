@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from evenhand.report.lookups import n_values
+from evenhand.report.lookups import judge_sources, n_values
+from evenhand.report.scorer import is_studied, repeats_sentence
 from evenhand.report.tables import plural
 from evenhand.results import Audit
 
@@ -57,7 +58,10 @@ FACETS = (PHRASING, OCCASION, ARM, ORDER, MODEL, SETTING)
 
 def is_reported(audit: Audit, facet: Facet) -> bool:
     """Whether this audit computes what the varied facet shows."""
-    return facet is ORDER and any(e.statistic == "order_consistency" and e.status == "ok" for e in audit.estimates)
+    if facet is ORDER:
+        return any(e.statistic == "order_consistency" and e.status == "ok" for e in audit.estimates)
+    is_repeated = facet is OCCASION and any(repeats_sentence(audit, judge) for judge in judge_sources(audit))
+    return is_repeated or is_studied(audit, facet.name)
 
 
 def pooled(audit: Audit, facet: Facet) -> str:
@@ -79,7 +83,8 @@ def no_statement(audit: Audit) -> str:
     said = ["These data hold no reference labels, so nothing can be said about the judge's errors."]
     for facet in varied:
         count = plural(n_values(audit, facet.name), facet.word, facet.words)
-        end = "the numbers on orders say it" if is_reported(audit, facet) else "this version pools them"
+        where = "the numbers on orders say it" if facet is ORDER else "the study of them says it"
+        end = where if is_reported(audit, facet) else "this version pools them"
         said.append(f"Their {count} could show {facet.shows}; {end}.")
     return " ".join(said)
 

@@ -4,7 +4,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from evenhand.errors import printable
-from evenhand.report.lookups import find, ok, reference_of
+from evenhand.report.contrasts import few_events, in_words
+from evenhand.report.lookups import MOST_JUDGES, find, ok, reference_of
+from evenhand.report.scorer import scorer_sentences
 from evenhand.report.sentences import label_shares
 from evenhand.report.tables import events_text, interval_text, missing_text, value_text
 from evenhand.report.worst import concentration
@@ -59,7 +61,9 @@ def rows_of_judge(audit: Audit, judge: str) -> Iterator[str]:
     seen: set[str] = set()
     for label, estimate, after in _rows(audit, judge):
         if estimate is not None:
-            yield from _lines(label, estimate, after, seen)
+            yield from _lines(label, estimate, after, seen, few_events(audit, estimate))
+    yield from (f"  {said}" for said in in_words(audit, judge))
+    yield from (f"  {said}" for said in scorer_sentences(audit, judge))
     if words := concentration(audit, judge, "checklist lines"):
         with_errors = find(audit, "lines_with_errors", judge)
         any_ = f"; {with_errors.events:,.0f} lines have any" if with_errors and with_errors.events else ""
@@ -68,13 +72,13 @@ def rows_of_judge(audit: Audit, judge: str) -> Iterator[str]:
         yield f"  labels used   {shares}"
 
 
-def _lines(label: str, estimate: Estimate, after: str, seen: set[str]) -> Iterator[str]:
+def _lines(label: str, estimate: Estimate, after: str, seen: set[str], few: str) -> Iterator[str]:
     """Label, value, interval, and notes: what comes after, why something is missing, and few events."""
     has_few = bool(interval_text(estimate)) and estimate.reason.startswith("few events")
     reason = missing_text(estimate)
     why = "no interval, as above" if reason in seen and estimate.status == "ok" else reason
     seen |= {reason} if reason else set()
-    notes = [after, why, "(few events)" if has_few else ""]
+    notes = [after, why, few if has_few else ""]
     first, *others = textwrap.wrap("  ".join(note for note in notes if note), WIDTH - _NOTE) or [""]
     start = f"  {label[:_NAME]:<{_NAME}}{value_text(estimate):>9}   {interval_text(estimate):<18}"
     yield f"{start:<{_NOTE}}{first}".rstrip()
@@ -150,6 +154,8 @@ def judge_table(audit: Audit, judges: Sequence[str]) -> Iterator[str]:
         }
     if len(judges) > len(shown):
         yield f"  and {len(judges) - len(shown)} more: evenhand show"
+    for judge in judges[:MOST_JUDGES]:
+        yield from (f"  {printable(judge)} {said}" for said in in_words(audit, judge))
     yield from (f"  {said}" for said in list(missing)[:_MOST_REASONS])
     if len(missing) > _MOST_REASONS:
         yield f"  and {len(missing) - _MOST_REASONS} more numbers without an interval: evenhand show"

@@ -84,7 +84,11 @@ def decision_rows(page: Page) -> list[list[str]]:
 def line_table(lines: Sequence[LineRow]) -> Markup:
     """The worst lines."""
     rows = [[line.name, line.errors, _pair(line.rate), line.accepts, line.rejects] for line in lines]
-    return pipe_table(["line", "errors", "rate", "false accepts", "false rejects"], rows, "lr")
+    headers = ["line", "errors", "rate", "false accepts", "false rejects"]
+    if any(line.holm for line in lines):
+        headers += ["rate shrunk", "Holm p"]
+        rows = [[*row, line.shrunken, line.holm] for row, line in zip(rows, lines, strict=True)]
+    return pipe_table(headers, rows, "lr")
 
 
 def text_table(groups: Sequence[LineTexts]) -> Markup:

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from evenhand.errors import printable
-from evenhand.report.card import card_fields, headline
+from evenhand.report.card import card_fields, headline, shortfall_text
 from evenhand.report.lookups import main_cut, reference_of
+from evenhand.report.scorer import is_of_scorer
 from evenhand.report.tables import (
     NAMES,
     display_name,
@@ -63,7 +64,10 @@ _BY_CRITERION = (
     "prevalence",
     "judge_positive_rate",
 )
+_ELSEWHERE = {"criterion", "line", "by", "icc", "metric"}
+"""Parameters of estimates that have tables of their own."""
 _KIN = ("cronbach_alpha", "kr21", "standardized_alpha")
+_PROCEDURES = ("effective_length", "hanson_brennan", "huynh", "livingston_lewis_kappa", "subkoviak")
 _OF_LABELS = ("false_accept_rate", "false_reject_rate", "observed_agreement", "cohen_kappa")
 _COMPARED = (*_OF_LABELS, "bias", "mae", "pearson_r", "win_rate")
 _POOLED_MISSING = (
@@ -147,7 +151,8 @@ class _Pool:
 def cell(estimate: Estimate) -> Cell:
     """One number, rounded."""
     low, high = ends_text(estimate)
-    return Cell(value_text(estimate), low, high, range_text(estimate), missing_text(estimate), estimate.status == "ok")
+    ends = "; ".join(filter(None, (range_text(estimate), shortfall_text(estimate))))
+    return Cell(value_text(estimate), low, high, ends, missing_text(estimate), estimate.status == "ok")
 
 
 def card(audit: Audit, estimate: Estimate, title: str = "") -> Card:
@@ -159,7 +164,8 @@ def card(audit: Audit, estimate: Estimate, title: str = "") -> Card:
 
 def row(audit: Audit, estimate: Estimate) -> Row:
     """A number on its own row."""
-    return Row(display_name(estimate), (cell(estimate),), events_text(estimate), (card(audit, estimate),))
+    beside = "; ".join(filter(None, (events_text(estimate), shortfall_text(estimate))))
+    return Row(display_name(estimate), (cell(estimate),), beside, (card(audit, estimate),))
 
 
 def pivot(audit: Audit, name: str, columns: Sequence[str], found: Sequence[Estimate | None]) -> Row:
@@ -173,7 +179,12 @@ def number_tables(audit: Audit, judge: str) -> tuple[NumberTable, ...]:
     reference, difference = reference_of(judge), f"{judge}-reference"
     mine = {judge, reference, difference}
     pool = _Pool(
-        audit, {e.id: e for e in audit.estimates if e.source in mine and not {"criterion", "line"} & e.params.keys()}
+        audit,
+        {
+            e.id: e
+            for e in audit.estimates
+            if e.source in mine and not _ELSEWHERE & e.params.keys() and not is_of_scorer(audit, e)
+        },
     )
     pool.take([e for e in pool.left.values() if e.statistic.startswith("n_")])
     main = [row(audit, e) for e in pool.named(_MAIN, judge, plain=True)]
@@ -260,30 +271,41 @@ def _borrowed(audit: Audit, pool: _Pool, judge: str) -> tuple[list[NumberTable],
     by_key: dict[tuple[str, tuple[tuple[str, str], ...]], dict[str, Estimate]] = {}
     for estimate in found:
         by_key.setdefault((estimate.statistic, tuple(estimate.params.items())), {})[estimate.source] = estimate
-    rows: dict[bool, list[Row]] = {False: [], True: []}
+    rows: dict[str, list[Row]] = {"page": [], "kin": [], "procedures": []}
     for (statistic, params), sides in by_key.items():
         one = next(iter(sides.values()))
         numbers = [sides.get(source) for source in sources]
-        folded = (
-            statistic in _KIN or "method" in dict(params) or (statistic.startswith("beta_binomial") and bool(params))
-        )
-        rows[folded].append(pivot(audit, display_name(one), columns, numbers))
+        rows[_place(statistic, dict(params))].append(pivot(audit, display_name(one), columns, numbers))
     note = (
         "An error-free scorer gets the reference's value: what such a number says of the judge is at most the difference."
         if audit.data.has_reference
         else "These describe the bank and its checklist. None of them is a statement about the judge."
     )
     return (
-        [NumberTable("Borrowed from test theory", columns, tuple(rows[False]), note=note)],
+        [NumberTable("Borrowed from test theory", columns, tuple(rows["page"]), note=note)],
         [
             NumberTable(
                 "Kin of KR-20, beta-binomial fit, and values on the published grid",
                 columns,
-                tuple(rows[True]),
+                tuple(rows["kin"]),
                 folded=True,
-            )
+            ),
+            NumberTable(
+                "Decisions at a cut by other procedures: about the bank and the checklist, not the judge",
+                columns,
+                tuple(rows["procedures"]),
+                folded=True,
+            ),
         ],
     )
+
+
+def _place(statistic: str, params: dict[str, str]) -> str:
+    """Where a borrowed statistic stands: on the page, among the kin of KR-20, or with the other procedures."""
+    if statistic in _PROCEDURES or "model" in params:
+        return "procedures"
+    is_parameter = statistic.startswith("beta_binomial") and bool(params)
+    return "kin" if statistic in _KIN or "method" in params or is_parameter else "page"
 
 
 def _names_of_borrowed(audit: Audit, sources: Sequence[str]) -> set[str]:

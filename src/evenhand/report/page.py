@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evenhand.report.contrasts import contrast_tables
 from evenhand.report.decision_table import DecisionRow, decision_table
+from evenhand.report.facets import facet_tables
 from evenhand.report.figures import Figure, comparison, figures
 from evenhand.report.gaps import cannot_say
 from evenhand.report.lookups import judge_sources
@@ -118,7 +120,7 @@ def _judge_part(audit: Audit, judge: str, at: int, n_judges: int, most: int) -> 
         name="the judge" if n_judges == 1 else judge,
         source=judge,
         bank=bank_line(audit, judge),
-        tables=number_tables(audit, judge),
+        tables=(*number_tables(audit, judge), *facet_tables(audit, judge), *contrast_tables(audit, judge)),
         criteria=criteria_table(audit, judge, most),
         worst=worst(audit, judge, most),
         confusion=_confusion(audit, audit.tables.get(f"levels/{judge}")),
@@ -186,6 +188,11 @@ def _accounting(audit: Audit) -> tuple[tuple[str, str], ...]:
     return (("verdict slots read", count_text(data.rows_read)), ("used", count_text(data.rows_used)), *excluded)
 
 
+def _crossed(audit: Audit) -> str:
+    said = audit.declarations
+    return f"; crossed with {said.second_unit}, {count_text(said.n_second_units)} levels" if said.second_unit else ""
+
+
 def _declarations(audit: Audit) -> tuple[tuple[str, str], ...]:
     said = audit.declarations
     rows: Sequence[tuple[str, str]] = (
@@ -197,7 +204,7 @@ def _declarations(audit: Audit) -> tuple[tuple[str, str], ...]:
         ("abstentions", said.abstention_mode),
         ("ties", said.tie_handling),
         ("conditions", ", ".join(f"{facet} {count_text(n)}" for facet, n in said.conditions.items()) or "none named"),
-        ("clusters", f"{said.cluster_unit}, {count_text(said.n_units)} units"),
+        ("clusters", f"{said.cluster_unit}, {count_text(said.n_units)} units{_crossed(audit)}"),
         ("interval method", f"{said.interval_method}: {_intervals(audit)}"),
         ("confidence level", _level(audit)),
         ("resamples, seed", f"{count_text(said.resamples)}, {said.seed}"),

@@ -3,6 +3,7 @@
 from evenhand.errors import printable
 from evenhand.report.gaps import no_statement
 from evenhand.report.lookups import judge_sources, leading_kr20, main_cut, n_compared, ok, reference_of
+from evenhand.report.scorer import scorer_sentences
 from evenhand.report.tables import events_text, missing_text, percent_text, range_text, value_text
 from evenhand.results import Audit, Estimate
 
@@ -21,10 +22,10 @@ def first_screen(audit: Audit) -> tuple[str, ...]:
     """About three sentences: the judge's errors, its decisions, and what describes the bank."""
     judges = judge_sources(audit)
     if not audit.data.has_reference:
-        return (no_statement(audit), *_bank_alone(audit, judges[0]))
+        return (no_statement(audit), *scorer_sentences(audit, judges[0]), *_bank_alone(audit, judges[0]))
     sentences: list[str] = []
     for judge in judges[:_MOST_SPOKEN]:
-        sentences += [_errors(audit, judge), _decision(audit, judge)]
+        sentences += [_errors(audit, judge), _decision(audit, judge), *scorer_sentences(audit, judge)]
     sentences.append(_bank(audit, judges[0]))
     if len(judges) > _MOST_SPOKEN:
         sentences.append(f"{len(judges) - _MOST_SPOKEN} more judges stand below.")

@@ -47,9 +47,21 @@ NAMES = {
     "gwet_ac2": "Gwet's AC2",
     "exact_agreement": "exact agreement",
     "adjacent_agreement": "agreement within one mark",
+    "mcc_multiclass": "multi-class correlation R_K",
+    "risk_coverage_area": "area under the risk–coverage curve",
+    "auroc": "AUROC",
+    "brier": "Brier score",
+    "ece": "expected calibration error",
+    "calibration": "calibration",
     "win_rate": "win rate",
     "order_consistency": "same verdict in both orders",
-    "flip_rate": "other winner in the other order",
+    "flip_rate": "verdicts that flip",
+    "repeats_needed": "repeats that a majority needs",
+    "variance_component": "variance component",
+    "generalizability": "generalizability",
+    "dependability": "dependability Φ",
+    "sem": "standard error of measurement",
+    "mcdonald_omega": "McDonald's ω, internal consistency",
     "first_position_share": "wins of what is shown first",
     "errors_in_worst_lines": "errors in the worst lines",
     "expected_errors_in_worst_lines": "errors in the worst lines, if every line were alike",
@@ -60,6 +72,7 @@ NAMES = {
     "kr20": "KR-20, internal consistency",
     "kr21": "KR-21, internal consistency",
     "cronbach_alpha": "Cronbach's α, internal consistency",
+    "standardized_alpha": "standardised α, internal consistency",
     "mean_intercriterion_correlation": "mean inter-criterion correlation",
     "beta_binomial_reliability": "beta-binomial reliability of totals",
     "beta_binomial": "beta-binomial",
@@ -67,17 +80,31 @@ NAMES = {
     "phi_lambda": "dependability Φ(λ)",
     "livingston_lewis_accuracy": "Livingston–Lewis accuracy",
     "livingston_lewis_consistency": "Livingston–Lewis consistency",
+    "livingston_lewis_kappa": "Livingston–Lewis κ of two administrations",
+    "effective_length": "effective length at the given reliability",
+    "hanson_brennan": "Hanson–Brennan",
+    "huynh": "Huynh",
+    "subkoviak": "Subkoviak",
+    "validity_gap": "gate accuracy minus Livingston–Lewis accuracy",
     "total_correlation": "correlation of totals, judge with reference",
     "error_correlation": "mean correlation of errors between criteria",
     "fleiss_kappa": "Fleiss' κ",
     "conger_kappa": "Conger's κ",
     "krippendorff_alpha": "Krippendorff's α",
+    "human_ceiling": "agreement of human raters",
+    "alternative_annotator": "alternative annotator test",
+    "prmse": "reduction in error for the humans' true score (PRMSE)",
+    "bradley_terry": "strength (Bradley–Terry, log odds)",
+    "rater_severity": "severity, mean deviation from the raters",
+    "effective_judges": "independent judges that these are worth",
+    "stuart_maxwell": "Stuart–Maxwell test",
     "mean_pairwise_kappa": "mean pairwise κ",
     "mean_pairwise_phi": "mean pairwise φ",
     "icc": "intraclass correlation",
     "item_total_correlation": "item–total correlation",
     "error_count_variance": "variance of errors a response",
     "independence_check": "independent errors planted",
+    "equivalence": "equivalence",
     "n_responses": "responses complete on both sides",
     "n_clusters": "clusters with a verdict in use",
     "n_criteria": "criteria",
@@ -132,7 +159,25 @@ _PARAMS = {
     ("unscored", "error"): "unscored counted as errors",
     ("unscored", "reject"): "unscored counted as rejected",
     ("bound", "lower"): "lower bound over what is not scored",
+    ("design", "nested"): "within clusters",
+    ("facet", "residual"): "what is left",
+    ("error", "relative"): "relative to other responses",
     ("bound", "upper"): "upper bound over what is not scored",
+    ("by", "length"): "by length",
+    ("by", "author"): "by author",
+    ("group", "shorter"): "shorter half",
+    ("group", "longer"): "longer half",
+    ("group", "others"): "others' work",
+    ("group", "own"): "its own model's work",
+    ("contrast", "others"): "minus the other criteria",
+    ("rate", "shrunken"): "shrunk towards all lines",
+    ("icc", "none"): "independent verdicts",
+    ("icc", "estimated"): "clustering as estimated",
+    ("icc", "assumed"): "clustering assumed, ICC 0.02",
+    ("icc", "companion"): "clustering of the other direction's errors",
+    ("quantity", "different"): "different from 0",
+    ("quantity", "inside"): "inside the margin",
+    ("quantity", "power"): "power where the truth is 0",
     ("variance", "n"): "both divisors n",
     ("parameter", "alpha"): "α",
     ("parameter", "beta"): "β",
@@ -146,10 +191,24 @@ _PARAMS = {
     ("rates", "overall"): "overall rates",
     ("rates", "line"): "rates of each line",
     ("method", "grid400"): "published 400-point grid",
+    ("model", "ll2"): "classical, two parameters",
+    ("model", "ll4"): "classical, four parameters",
+    ("quantity", "accuracy"): "accuracy",
+    ("quantity", "consistency"): "consistency",
+    ("quantity", "kappa"): "κ of two administrations",
+    ("part", "line_sampling"): "part: sampling of lines, 1 − L–L of the reference",
+    ("part", "judge_error"): "part: error of the judge, 1 − gate accuracy",
+    ("part", "judge_minus_reference"): "part: L–L, judge minus reference",
     ("per", "verdict"): "a verdict",
     ("aggregation", "macro"): "macro: mean over lines",
     ("aggregation", "item"): "one decision a response",
     ("rule", "all"): "all criteria met",
+    ("aggregation", "strata"): "plain mean over strata",
+    ("strata", "fixed"): "strata fixed",
+    ("weights", "criterion"): "weighted by criterion",
+    ("target", "correct"): "right against wrong verdicts",
+    ("quantity", "slope"): "slope",
+    ("quantity", "overconfidence"): "confidence minus share right",
 }
 
 
@@ -157,8 +216,20 @@ def display_name(estimate: Estimate) -> str:
     """The statistic in words, with the parameters that tell it apart."""
     name = NAMES.get(estimate.statistic, estimate.statistic.replace("_", " "))
     unit = "" if "per" in estimate.params else _UNITS.get(estimate.statistic, "")
-    inner = ", ".join([*([unit] if unit else []), *(param_text(key, value) for key, value in estimate.params.items())])
+    inner = ", ".join([*([unit] if unit else []), *_param_texts(estimate)])
     return printable(f"{name} ({inner})" if inner else name)
+
+
+def _param_texts(estimate: Estimate) -> list[str]:
+    """Parameters in words; a bound that assumes an intraclass correlation is none over what is not scored."""
+    if "icc" in estimate.params:
+        return [f"{estimate.params['bound']} limit", param_text("icc", estimate.params["icc"])]
+    return [param_text(key, value) for key, value in estimate.params.items()]
+
+
+def p_text(p_value: float) -> str:
+    """A p value: three decimals, and no nought below them."""
+    return "<0.001" if p_value < 0.001 else _fixed(p_value, 3)
 
 
 def param_text(key: str, value: str) -> str:
@@ -200,6 +271,11 @@ def percent_text(share: float) -> str:
 def count_text(number: float) -> str:
     """A count with its thousands apart."""
     return f"{number:,.0f}"
+
+
+def plain_number(number: float, digits: int = 3) -> str:
+    """A number of a simulation, rounded for reading; a dash where it is undefined."""
+    return _fixed(number, digits) if math.isfinite(number) else "–"
 
 
 def axis_text(number: float, *, percent: bool) -> str:
@@ -258,6 +334,9 @@ def interval_phrase(audit: Audit, judge: str = "") -> str:
     least, most = min(found), max(found)
     if most < 2:
         return "no intervals: one cluster"
+    if said.second_unit:
+        least_of = f"{least:,.0f}" + (f" to {most:,.0f}" if most > least else "")
+        return f"{level} two-way cluster interval, G = {least_of} by {said.n_second_units:,}"
     return f"{level} cluster interval, G = {least:,.0f}" + (f" to {most:,.0f}" if most > least else "")
 
 
@@ -287,6 +366,10 @@ def method_text(estimate: Estimate) -> str:
     names = {
         "jackknife_t_scaled": "delete-one-cluster jackknife",
         "jackknife_t": "delete-one-cluster jackknife",
+        "two_way_jackknife_t": "two-way jackknife over both units, V = max(V₁ + V₂ − V₁₂, V₁, V₂)",
+        "two_way_wider": "the wider of both units' intervals",
+        "max_t": "simultaneous over the family, max-t over shared resamples",
+        "generalised": "generalised, from mean squares and their degrees of freedom",
         "korn_graubard": "Korn–Graubard (Clopper–Pearson at an effective sample size)",
         "clopper_pearson": "Clopper–Pearson",
         "wilson": "Wilson",

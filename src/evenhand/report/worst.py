@@ -1,6 +1,6 @@
 """Where a judge errs: its lines, the most errors first, and the responses it got wrong where their texts are kept."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evenhand.errors import printable
@@ -8,7 +8,7 @@ from evenhand.ids import EstimateId
 from evenhand.report.drawings import LineErrors
 from evenhand.report.lookups import find, ok
 from evenhand.report.numbers import Card, Cell, card, cell
-from evenhand.report.tables import NAMES, count_text, value_text
+from evenhand.report.tables import NAMES, count_text, p_text, percent_text, value_text
 from evenhand.results import Audit
 from evenhand.results import Cell as Value
 
@@ -28,6 +28,8 @@ class LineRow:
     accepts: str
     rejects: str
     cards: tuple[Card, ...]
+    shrunken: str = ""
+    holm: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,14 @@ def _row(audit: Audit, judge: str, record: dict[str, Value]) -> LineRow:
         _of(record, "false_accepts", "absent"),
         _of(record, "false_rejects", "present"),
         tuple(card(audit, one, NAMES[name]) for name, one in own if one is not None),
+        _shown(record, "shrunken_rate", percent_text),
+        _shown(record, "p_holm", p_text),
     )
+
+
+def _shown(record: dict[str, Value], name: str, as_text: Callable[[float], str]) -> str:
+    value = record.get(name)
+    return as_text(value) if isinstance(value, float) else ""
 
 
 def _of(record: dict[str, Value], events: str, trials: str) -> str:

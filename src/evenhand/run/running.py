@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evenhand.design.calls import Design
 from evenhand.design.reading import ReplyReader
+from evenhand.design.registration import Registration
 from evenhand.design.request import PlannedCall
 from evenhand.errors import OutputError, RequestError, printable
 from evenhand.output import write_text
@@ -118,7 +119,7 @@ def run_design(
         for earlier in sorted(out.glob("ledger*.parquet")) if part.of == 1 else [closed] * closed.exists():
             ledger.adopt(read_attempts(earlier))
         earlier_plans = _earlier_plans(out / PLAN, design)
-        write_text(out / PLAN, _plan_json(design, earlier_plans))
+        write_text(out / PLAN, _plan_json(design, earlier_plans, registered))
         tally = asyncio.run(_run(design, part, backends, ledger, read, progress, in_flight))
         rows = list(verdict_rows(part.of_calls(design), ledger.attempts(), design.saved.hash))
         verdicts = out / f"verdicts{part.suffix}.parquet"
@@ -192,13 +193,15 @@ def _earlier_plans(path: Path, design: Design) -> list[str]:
     return [one for one in dict.fromkeys(hashes) if isinstance(one, str) and one != design.saved.hash]
 
 
-def _plan_json(design: Design, earlier: list[str]) -> str:
-    content = {
+def _plan_json(design: Design, earlier: list[str], registered: Registration | None) -> str:
+    content: dict[str, object] = {
         "hash": design.saved.hash,
         "earlier": earlier,
         "files": design.saved.files,
         "plan": design.plan.model_dump(mode="json", exclude_defaults=True),
     }
+    if registered is not None:
+        content["registration"] = json.loads(registered.to_json())
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 

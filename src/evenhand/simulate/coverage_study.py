@@ -109,6 +109,8 @@ def run_study(study: Study, folder: Path, *, jobs: int = 1, told: Told | None = 
     write_text(folder / CELLS_FILE, table.to_csv())
     write_text(folder / FACTS_FILE, table.to_json())
     shutil.rmtree(folder / PARTS, ignore_errors=True)
+    for draft in folder.glob(".coverage.*-*"):  # of a run that was killed while it wrote
+        draft.unlink(missing_ok=True)
     return table
 
 

@@ -10,7 +10,7 @@ tallies carry all the coefficients, for any pattern of missing ratings:
 Estimators return (...) with NaN for 0/0.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -23,6 +23,8 @@ from evenhand.stats.weights import Metric, gwet_scale, krippendorff_distances
 
 Chance = Literal["none", "fleiss", "gwet", "uniform", "conger"]
 """Whose expected agreement a coefficient corrects for."""
+WeightedMeasure = Callable[[Array, Array], Array]
+"""A coefficient of sums and a matrix of agreement weights."""
 UNDECIDED = -1
 
 

@@ -14,6 +14,15 @@ import numpy as np
 from scipy import special
 
 from evenhand.stats.arrays import Array, Measure
+from evenhand.stats.binomial import (
+    LEAST_DF,
+    clopper_pearson,
+    design_effect_at,
+    korn_graubard_limits,
+    t_quantile,
+    upper_probability,
+    wilson,
+)
 from evenhand.stats.resampling import MAX_EXACT, every_resample, leave_one_out, resample
 from evenhand.stats.scales import IDENTITY, Scale
 
@@ -21,8 +30,6 @@ FEW_CLUSTERS_WITH_EVENT = 5
 """Below this many clusters with an event (or with a non-event) a rate's design effect cannot be estimated."""
 ASSUMED_ICC = 0.02
 """Intraclass correlation that floors the design effect of a rate with few events."""
-LEAST_EFFECTIVE_UNITS = 1.1
-"""Below this many effective clusters a t quantile says nothing (it is 10^12 at 1.1)."""
 _NEGLIGIBLE = 1e-12
 _CONSTANT_SHARE = "the same share whichever cluster is left out: "
 _CONSTANT = "the value is the same whichever cluster is left out: that says nothing of its error"
@@ -30,7 +37,7 @@ _CONSTANT = "the value is the same whichever cluster is left out: that says noth
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Two ends, or none with the reason; ``df`` and ``scale`` where the method has them."""
+    """Two ends, or none with the reason; ``df``, ``scale`` and the standard error on it where the method has them."""
 
     low: float | None
     high: float | None
@@ -38,6 +45,7 @@ class Interval:
     reason: str = ""
     scale: str | None = None
     df: float | None = None
+    std_error: float | None = None
 
 
 def withheld(method: str, reason: str) -> Interval:
@@ -141,42 +149,6 @@ def jackknife_std_error(left_out: Array) -> float | None:
     return float(np.sqrt((n - 1) / n * np.square(left_out - left_out.mean()).sum()))
 
 
-def t_quantile(probability: float, df: float) -> float:
-    """Quantile of Student's t."""
-    return float(special.stdtrit(df, probability))
-
-
-def _upper(level: float) -> float:
-    return 0.5 + level / 2
-
-
-def clopper_pearson(events: Array, trials: Array, level: float) -> tuple[Array, Array]:
-    """Exact binomial limits (Clopper and Pearson 1934); counts may be fractional (effective sample sizes).
-
-    Args:
-        events: (...) successes.
-        trials: (...) trials, positive.
-        level: confidence level.
-
-    Returns:
-        (...) lower and (...) upper limits in [0, 1].
-    """
-    events, trials = np.broadcast_arrays(np.asarray(events, float), np.asarray(trials, float))
-    none, all_ = events <= 0, events >= trials
-    low = special.betaincinv(np.where(none, 1, events), trials - np.where(none, 0, events) + 1, 1 - _upper(level))
-    high = special.betaincinv(events + 1, np.where(all_, 1, trials - events), _upper(level))
-    return np.where(none, 0.0, low), np.where(all_, 1.0, high)
-
-
-def wilson(events: float, trials: float, level: float) -> tuple[float, float]:
-    """Score limits of a binomial proportion (Wilson 1927)."""
-    z = float(special.ndtri(_upper(level)))
-    p, shrink = events / trials, 1 + z**2 / trials
-    middle = (p + z**2 / (2 * trials)) / shrink
-    half = z / shrink * math.sqrt(p * (1 - p) / trials + z**2 / (4 * trials**2))
-    return (0.0 if events <= 0 else middle - half), (1.0 if events >= trials else middle + half)
-
-
 def _rate_ends(sample: Sample, ends: tuple[float, float], method: str, **more: float | str) -> Interval:
     low, high = ends
     if sample.from_rate is not None:
@@ -231,22 +203,18 @@ def korn_graubard(sample: Sample, level: float) -> Interval:
         return _needs_rate("korn_graubard")
     if sample.n_units < 2:
         return withheld("korn_graubard", sample.obstacle())
-    trials = float(sample.sizes.sum())
-    floor = 1 + (trials / sample.n_units - 1) * ASSUMED_ICC
+    events, trials = float(sample.events.sum()), float(sample.sizes.sum())
+    floor = design_effect_at(ASSUMED_ICC, trials / sample.n_units)
     estimated = design_effect_of_rate(sample.events, sample.sizes)
-    deff = max(floor, 1.0, estimated or 0.0)
-    df = sample.effective_units - 1
-    correction = t_quantile(_upper(level), trials - 1) / t_quantile(_upper(level), df) if trials > 1 else 1.0
-    effective = trials / deff * correction**2
-    share = float(sample.events.sum()) / trials
-    low, high = clopper_pearson(np.asarray(share * effective), np.asarray(effective), level)
+    deff, df = max(floor, estimated or 0.0), sample.effective_units - 1
+    found = korn_graubard_limits(events, trials, deff, df, level)
     why = "few events: " if sample.has_few_events else _CONSTANT_SHARE if sample.is_constant else ""
     said = "" if deff > floor else f", design effect floored at ICC {ASSUMED_ICC:g}"
     return _rate_ends(
         sample,
-        (float(low), float(high)),
+        (found.low, found.high),
         "korn_graubard",
-        reason=f"{why}Clopper–Pearson at {effective:.0f} effective trials{said}",
+        reason=f"{why}Clopper–Pearson at {found.trials:.0f} effective trials{said}",
         df=df,
     )
 
@@ -265,18 +233,18 @@ def jackknife_t(sample: Sample, level: float, scale: Scale) -> Interval:
         return withheld(method, obstacle)
     if sample.is_constant:
         return withheld(method, _CONSTANT)
-    if sample.effective_units < LEAST_EFFECTIVE_UNITS:
-        return withheld(method, f"{sample.effective_units:.3f} effective clusters: one holds nearly everything")
     df = sample.effective_units - 1
+    if df < LEAST_DF:
+        return withheld(method, f"{sample.effective_units:.3f} effective clusters: one holds nearly everything")
     middle, values = float(scale.forward(np.asarray(sample.value))), scale.forward(sample.left_out)
     spread = jackknife_std_error(values)
     if spread is None:
         spread = raw * float(scale.derivative(np.asarray(sample.value)))
     if not (math.isfinite(middle) and math.isfinite(spread)):
         return jackknife_t(sample, level, IDENTITY)
-    half = t_quantile(_upper(level), df) * spread
+    half = t_quantile(upper_probability(level), df) * spread
     low, high = (float(scale.inverse(np.asarray(end))) for end in (middle - half, middle + half))
-    return _bounded(sample, Interval(low, high, method, scale=scale.name, df=df))
+    return _bounded(sample, Interval(low, high, method, scale=scale.name, df=df, std_error=spread))
 
 
 def perfect_agreement(sample: Sample, level: float) -> Interval:
@@ -293,10 +261,26 @@ def perfect_agreement(sample: Sample, level: float) -> Interval:
     return Interval(low, 1.0, "korn_graubard", f"no disagreement seen: one-sided bound; {limit.reason}", df=limit.df)
 
 
+def _widened(sample: Sample, few: Interval, level: float) -> Interval:
+    """An interval for few events, moved out to the ends of the jackknife's where those lie further out.
+
+    With two clusters or more on either side the clusters' spread can say more than the floor: the wider of both covers
+    three to five points more where events crowd into a few clusters.
+    """
+    if sample.events is None or few.low is None or few.high is None:
+        return few
+    fewest = min(np.count_nonzero(sample.events), np.count_nonzero(sample.sizes - sample.events))
+    other = jackknife_t(sample, level, sample.scale) if fewest > 1 else few
+    if other.low is None or other.high is None or (other.low >= few.low and other.high <= few.high):
+        return few
+    reason = f"{few.reason}; widened to the jackknife's ends, which lie further out"
+    return replace(few, low=min(few.low, other.low), high=max(few.high, other.high), reason=reason)
+
+
 def default(sample: Sample, level: float) -> Interval:
     """The method with the best measured coverage for this kind of statistic."""
     if sample.has_few_events or (sample.events is not None and not sample.obstacle() and sample.is_constant):
-        return korn_graubard(sample, level)
+        return _widened(sample, korn_graubard(sample, level), level)
     if sample.ceiling is not None and sample.value == 1.0:
         return perfect_agreement(sample, level)
     return jackknife_t(sample, level, sample.scale)
@@ -323,7 +307,7 @@ def percentile(sample: Sample, level: float) -> Interval:
     if not len(defined) or np.ptp(defined) <= _NEGLIGIBLE:
         return withheld("percentile", _CONSTANT)
     lost = len(values) - len(defined)
-    low, high = np.quantile(defined, [1 - _upper(level), _upper(level)])
+    low, high = np.quantile(defined, [1 - upper_probability(level), upper_probability(level)])
     return Interval(float(low), float(high), "percentile", _left_out(lost, sample))
 
 
@@ -339,7 +323,7 @@ def exact_bootstrap(sample: Sample, level: float) -> Interval:
     if not kept.any() or np.ptp(values[kept]) <= _NEGLIGIBLE:
         return withheld("exact", _CONSTANT)
     share = probabilities[kept] / probabilities[kept].sum()
-    low, high = _weighted_quantiles(values[kept], share, (1 - _upper(level), _upper(level)))
+    low, high = _weighted_quantiles(values[kept], share, (1 - upper_probability(level), upper_probability(level)))
     lost = float(probabilities[~kept].sum())
     return Interval(low, high, "exact", f"{lost:.2g} of the resamples undefined and left out" if lost else "")
 
@@ -357,7 +341,7 @@ def bca(sample: Sample, level: float) -> Interval:
     acceleration = float((pull**3).sum() / (6 * spread**1.5))
     z0 = float(special.ndtri(below))
     ends = []
-    for probability in (1 - _upper(level), _upper(level)):
+    for probability in (1 - upper_probability(level), upper_probability(level)):
         z = z0 + float(special.ndtri(probability))
         ends.append(float(special.ndtr(z0 + z / (1 - acceleration * z))))
     low, high = np.quantile(values, ends)
@@ -388,7 +372,7 @@ def bootstrap_t(sample: Sample, level: float) -> Interval:
     if not len(defined) or np.ptp(defined) <= _NEGLIGIBLE:
         return withheld("bootstrap_t", "bootstrap_t needs three or more clusters that differ")
     lost = len(t) - len(defined)
-    low, high = np.quantile(defined, [1 - _upper(level), _upper(level)])
+    low, high = np.quantile(defined, [1 - upper_probability(level), upper_probability(level)])
     found = Interval(
         sample.value - float(high) * std_error,
         sample.value - float(low) * std_error,
@@ -421,7 +405,7 @@ def cr2_t(sample: Sample, level: float) -> Interval:
     if sample.is_constant:
         return withheld("cr2_t", _CONSTANT)
     variance, df = cr2_variance(sample.events, sample.sizes)
-    half = t_quantile(_upper(level), df) * math.sqrt(variance)
+    half = t_quantile(upper_probability(level), df) * math.sqrt(variance)
     return _bounded(sample, Interval(sample.value - half, sample.value + half, "cr2_t", df=df))
 
 

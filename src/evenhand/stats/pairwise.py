@@ -18,6 +18,11 @@ _CONVERGED = 1e-8
 """Largest last step: Newton's next one would be about its square."""
 
 
+def outcomes(label: Counts, n_labels: int) -> Counts:
+    """(n,) labels of a pair (the second side, perhaps a tie, the side that wins are counted for) → (n,) outcomes."""
+    return np.where(label == n_labels - 1, 0, np.where(label == 0, 2, 1))
+
+
 def outcome_counts(outcome: Counts, group: Counts, n_groups: int, repeats: ArrayLike = 1) -> Array:
     """(n,) outcomes 0 first side, 1 tie, 2 second side, units of resampling and repeats → (U, 3)."""
     return binned(group * 3 + outcome, np.broadcast_to(repeats, len(outcome)), (n_groups, 3))
@@ -41,14 +46,25 @@ def outcome_shares(cells: Array) -> Array:
     return ratio(cells, cells.sum(axis=-1, keepdims=True))
 
 
+def consistent(table: Array) -> Array:
+    """Pairs with the same verdict in both orders, a tie being a verdict: (..., 3, 3) → (...)."""
+    return np.asarray(np.trace(table, axis1=-2, axis2=-1))
+
+
+def flipped(table: Array) -> Array:
+    """Pairs whose winner is the other side in the other order, ties not being flips: (..., 3, 3) → (...)."""
+    turned: Array = table[..., 0, 2] + table[..., 2, 0]
+    return turned
+
+
 def order_consistency(table: Array) -> Array:
-    """Share of pairs with the same verdict in both orders, a tie being a verdict: (..., 3, 3) → (...)."""
-    return ratio(np.trace(table, axis1=-2, axis2=-1), table.sum(axis=(-2, -1)))
+    """Share of `consistent` pairs: (..., 3, 3) → (...)."""
+    return ratio(consistent(table), table.sum(axis=(-2, -1)))
 
 
 def order_flip_rate(table: Array) -> Array:
-    """Share of pairs whose winner is the other side in the other order, ties not being flips: (..., 3, 3) → (...)."""
-    return ratio(table[..., 0, 2] + table[..., 2, 0], table.sum(axis=(-2, -1)))
+    """Share of `flipped` pairs: (..., 3, 3) → (...)."""
+    return ratio(flipped(table), table.sum(axis=(-2, -1)))
 
 
 def positions(table: Array) -> Array:

@@ -46,3 +46,5 @@ LOG = Scale("log", _silent(np.log), _silent(np.exp), _silent(lambda x: 1 / x), (
 """Positive quantities: standard deviations, MAE, RMSE, ratios of spreads."""
 IDENTITY = Scale("identity", _silent(lambda x: x), _silent(lambda z: z), _silent(np.ones_like), (-_INFINITY, _INFINITY))
 """Signed values and differences."""
+SCALES = {scale.name: scale for scale in (LOGIT, LOG_ONE_MINUS, ATANH, LOG, IDENTITY)}
+"""By name, as a saved estimate names the scale of its interval."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.errors import quoted
-from evenhand.stats.arrays import Array, Counts, binned
+from evenhand.stats import pairwise
+from evenhand.stats.arrays import Array, Counts
 from evenhand.verdicts.order import natural
 from evenhand.verdicts.table import VerdictTable
 
@@ -38,10 +39,10 @@ class OrderPairs:
     obstacle: str = ""
 
     def tables(self, n_labels: int, n_units: int) -> Array:
-        """(U, q, q) verdicts in the one order by verdicts in the other, over pairs with a label in both."""
+        """(U, 3, 3) outcomes in the one order by outcomes in the other, over pairs with a label in both."""
         both = (self.one >= 0) & (self.other >= 0)
-        code = (self.unit[both] * n_labels + self.one[both]) * n_labels + self.other[both]
-        return binned(code, self.count[both], (n_units, n_labels, n_labels))
+        one, other = (pairwise.outcomes(label[both], n_labels) for label in (self.one, self.other))
+        return pairwise.order_tables(one, other, self.unit[both], n_units, self.count[both])
 
 
 def shown_first(order: str, levels: Sequence[str]) -> int | None:

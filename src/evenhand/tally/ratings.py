@@ -1,14 +1,19 @@
 """Ratings: how often each combination of the raters' labels on one rated unit occurs, by unit of resampling."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evenhand.stats.arrays import Array, Counts, binned
 from evenhand.tally.cells import Cells
+from evenhand.tally.packing import ABSENT, SILENT, distinct
+from evenhand.tally.pivot import Pivot, pivot_raters
 from evenhand.verdicts.table import VerdictTable
 
 MOST_RATERS = 60
+MOST_ROWS_BY_CRITERION = 2_000_000
+"""Distinct rows of ratings, over all criteria, beyond which those of each criterion are not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +44,10 @@ class Ratings:
         unit: (P,) unit of resampling.
         labels: (P, R) label codes, -1 where a rater gives none.
         count: (P,) rated units with this row.
-        reference: (P,) label codes of the reference beside several judges, -1 where it gives none; None without one.
+        reference: (P,) label codes of the reference beside several judges, -1 where it gives none, or gives the same
+            unit different ones in different rows; None without one.
         totals: of responses, where a cut is declared.
+        by_criterion: (K,) the same of each criterion, where there are several.
     """
 
     n_units: int
@@ -51,6 +58,7 @@ class Ratings:
     count: Counts
     reference: Counts | None = None
     totals: Totals | None = None
+    by_criterion: tuple["Ratings", ...] = ()
 
     @property
     def n_raters(self) -> int:
@@ -86,23 +94,49 @@ def pair_ratings(cells: Cells, judge: str) -> Ratings:
 
 def tally_ratings(table: VerdictTable) -> Ratings | None:
     """Pivot the judges of every rated unit; None for one judge, or for more than MOST_RATERS."""
-    names, q = table.reading.raters, table.scale.size
+    names = table.reading.raters
     if not 1 < len(names) <= MOST_RATERS:
         return None
-    rated = [f"r{number}" for number in range(len(names))]
-    columns = [
-        f"coalesce(max(CASE WHEN rater = {number} AND judge < {q} THEN judge END), -1) AS {name}"
-        for number, name in enumerate(rated)
-    ]
-    columns.append(f"coalesce(max(CASE WHEN reference < {q} THEN reference END), -1) AS reference")
-    found = table.engine.integers(
-        f"SELECT unit, {', '.join(rated)}, reference, count(*) AS n FROM (SELECT min(unit) AS unit, {', '.join(columns)} "
-        f"FROM {table.relation} GROUP BY response, criterion, condition) GROUP BY ALL ORDER BY ALL"
+    rows = pivot_raters(table)
+    each = [_on_criterion(table, rows, criterion) for criterion in range(len(table.reading.criteria))]
+    pooled = _pooled(table, each) if len(each) > 1 else each[0]
+    kept = len(each) > 1 and sum(len(one.unit) for one in each) <= MOST_ROWS_BY_CRITERION
+    has_totals = table.reading.has_reference and table.reading.spec.cut
+    return replace(
+        pooled, by_criterion=tuple(each) if kept else (), totals=_tally_totals(table) if has_totals else None
     )
-    labels = np.stack([found[name] for name in rated], axis=1)
-    reference = found["reference"] if table.reading.has_reference else None
-    totals = _tally_totals(table) if reference is not None and table.reading.spec.cut else None
-    return Ratings(len(table.units.names), q, names, found["unit"], labels, found["n"], reference, totals)
+
+
+def _on_criterion(table: VerdictTable, rows: Pivot, criterion: int) -> Ratings:
+    """The ratings of one criterion, distinct."""
+    judges = rows.judges(criterion)
+    here = (judges != ABSENT).any(axis=1)
+    columns = [rows.unit[here], *np.maximum(judges[here], SILENT).T]
+    columns += [rows.reference(criterion)[here]] if table.reading.has_reference else []
+    (unit, *labels), count = distinct(columns, rows.count[here])
+    return _gathered(table, unit, labels, count)
+
+
+def _gathered(table: VerdictTable, unit: Counts, labels: Sequence[Counts], count: Counts) -> Ratings:
+    names = table.reading.raters
+    return Ratings(
+        len(table.units.names),
+        table.scale.size,
+        names,
+        unit,
+        np.stack(labels[: len(names)], axis=1),
+        count,
+        labels[len(names)] if table.reading.has_reference else None,
+    )
+
+
+def _pooled(table: VerdictTable, each: Sequence[Ratings]) -> Ratings:
+    """The ratings of all criteria as rows of one kind."""
+    columns = [np.concatenate([one.unit for one in each]), *np.concatenate([one.labels for one in each]).T]
+    references = [one.reference for one in each if one.reference is not None]
+    columns += [np.concatenate(references)] if references else []
+    (unit, *labels), count = distinct(columns, np.concatenate([one.count for one in each]))
+    return _gathered(table, unit, labels, count)
 
 
 def _tally_totals(table: VerdictTable) -> Totals | None:

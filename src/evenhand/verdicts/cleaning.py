@@ -73,3 +73,21 @@ def check_decimals(engine: Engine, spec: Spec, source: Source, columns: list[str
                 f'--decimal ,: {place} column "{printable(column)}" holds a number with a decimal point; one file has one '
                 "decimal mark: mend the cell, or leave --decimal out"
             )
+
+
+def check_numbers(engine: Engine, source: Source, columns: list[str], option: str, spec: Spec) -> None:
+    """Refuse a cell that is neither blank nor a finite number.
+
+    Raises:
+        ScaleError: names the first one.
+    """
+    from evenhand.verdicts.reading import rows_with
+
+    for column in columns:
+        text = label_text(source.column(column, option), spec)
+        number = f"try_cast(trim({text}) AS DOUBLE)"
+        test = f"trim({text}) <> '' AND ({number} IS NULL OR NOT isfinite({number}))"
+        if place := rows_with(engine, source, test, limit=1):
+            raise ScaleError(
+                f'{option}: {place} column "{printable(column)}" holds no number; leave the cell blank where there is none'
+            )

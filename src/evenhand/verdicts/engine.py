@@ -4,17 +4,20 @@ Identifiers reach SQL through :func:`quote` alone; values reach it as parameters
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir, mkdtemp
 from typing import Any
+from uuid import uuid4
 
 import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import SourceError, printable
+from evenhand.errors import RequestError, SourceError, printable
 
 _ABOUT_DATA = (
     duckdb.IOException,
@@ -22,6 +25,8 @@ _ABOUT_DATA = (
     duckdb.ConversionException,
     duckdb.OutOfMemoryException,
 )
+_ROW_GROUP = 10_000
+_MEMORY = "200MB"
 _FOLDERS = re.compile(r"(?<![^\s\"'(])/(?:[^/\s\"']+/)+")
 
 
@@ -39,16 +44,28 @@ def quote(identifier: str) -> str:
     return '"' + identifier.replace('"', '""') + '"'
 
 
+def _is_about_data(problem: BaseException | None) -> bool:
+    return isinstance(problem, _ABOUT_DATA) or type(problem) is duckdb.Error  # the latter of a damaged Parquet page
+
+
+def _unreadable(problem: BaseException | None) -> SourceError:
+    said = printable(without_folders(" ".join(str(problem).split())))[:300]
+    return SourceError(f"the data cannot be read to the end: {said}")
+
+
 class Engine:
     """A private in-memory database; close it, or use it as a context."""
 
     def __init__(self) -> None:
-        self.connection = duckdb.connect(
-            ":memory:", config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
-        )
+        overflow = (
+            Path(gettempdir()) / f"evenhand-{uuid4().hex}"
+        )  # made when memory runs out, and never in the user's folder
+        weakref.finalize(self, shutil.rmtree, overflow, ignore_errors=True)
+        settings = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+        self.connection = duckdb.connect(":memory:", config={**settings, "temp_directory": str(overflow)})
         self.connection.execute("SET enable_progress_bar = false")
-        self._names = 0
-        self._scratch: TemporaryDirectory[str] | None = None
+        self._names, self._closed = 0, False
+        self._scratch: Path | None = None
 
     def __enter__(self) -> "Engine":
         return self
@@ -59,12 +76,33 @@ class Engine:
         Raises:
             SourceError: instead of the engine's own error about the data, the disk or the memory.
         """
+        self.close()
+        if _is_about_data(problem):
+            raise _unreadable(problem) from None
+
+    @contextmanager
+    def in_words(self) -> Iterator[None]:
+        """A block in which the engine's own errors about the data become sentences; the engine stays open.
+
+        Raises:
+            SourceError: instead of the engine's own error about the data, the disk or the memory.
+            RequestError: it was closed before.
+        """
+        if self._closed:
+            raise RequestError("what was read is closed and gone: read the sources again")
+        try:
+            yield
+        except duckdb.Error as problem:
+            if _is_about_data(problem):
+                raise _unreadable(problem) from None
+            raise
+
+    def close(self) -> None:
+        """Let everything go that is held; a second time does nothing."""
+        self._closed = True
         self.connection.close()
         if self._scratch is not None:
-            self._scratch.cleanup()
-        if isinstance(problem, _ABOUT_DATA) or type(problem) is duckdb.Error:  # the latter of a damaged Parquet page
-            said = printable(without_folders(" ".join(str(problem).split())))[:300]
-            raise SourceError(f"the data cannot be read to the end: {said}") from None
+            shutil.rmtree(self._scratch, ignore_errors=True)
 
     def name(self, stem: str) -> str:
         """A fresh relation name."""
@@ -72,10 +110,48 @@ class Engine:
         return f"{stem}_{self._names}"
 
     def scratch(self) -> Path:
-        """A folder for what does not fit in memory; gone when the engine closes."""
+        """A folder for what does not fit in memory; gone when the engine closes or is let go."""
         if self._scratch is None:
-            self._scratch = TemporaryDirectory(prefix="evenhand-")
-        return Path(self._scratch.name)
+            self._scratch = Path(mkdtemp(prefix="evenhand-"))
+            weakref.finalize(self, shutil.rmtree, self._scratch, ignore_errors=True)
+        return self._scratch
+
+    def held(self, stem: str, query: str) -> str:
+        """The rows of a query, made once: in memory, or on disk where sources already are; returns the relation's name."""
+        name = self.name(stem)
+        if not self.is_large:
+            self.run(f"CREATE TEMP TABLE {name} AS {query}")
+        else:
+            self.run(f"CREATE TEMP VIEW {name} AS {self.on_disk(query)}")
+        return name
+
+    def on_disk(self, query: str) -> str:
+        """The rows of a query in a file beside memory, by column, gone with the engine; returns the SQL that reads them."""
+        place = str(self.scratch() / f"{self.name('rows')}.parquet").replace("'", "''")
+        self.bounded(f"COPY ({query}) TO '{place}' (FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE {_ROW_GROUP})")
+        return f"SELECT * FROM read_parquet('{place}', hive_partitioning = false)"
+
+    def bounded(self, sql: str) -> None:
+        """Execute a statement over rows that need not fit in memory: what is sorted or grouped goes to disk beyond a limit.
+
+        A statement that cannot be done so is done in memory.
+        """
+        limit = self.one("SELECT current_setting('memory_limit')")[0]
+        self.run("SET threads = 1")  # every thread would hold a row group; one is as fast and bounded
+        self.run(f"SET memory_limit = '{_MEMORY}'")
+        try:
+            self.run(sql)
+        except duckdb.OutOfMemoryException:
+            self.run(f"SET memory_limit = '{limit}'")
+            self.run(sql)
+        finally:
+            self.run(f"SET memory_limit = '{limit}'")
+            self.run("RESET threads")
+
+    @property
+    def is_large(self) -> bool:
+        """Whether sources were so large that their rows stand on disk."""
+        return self._scratch is not None
 
     def run(self, sql: str, parameters: Sequence[object] = ()) -> None:
         """Execute a statement."""

@@ -84,6 +84,11 @@ def _apart(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(apart)
 
 
+def named_columns(spec: Spec) -> tuple[str | None, ...]:
+    """Columns to which the user, or recognition, gave a role."""
+    return (*_named(spec), spec.rater_kind, spec.status, spec.reason, *spec.facets)
+
+
 def _named(spec: Spec) -> tuple[str | None, ...]:
     return (
         *spec.response,
@@ -91,9 +96,16 @@ def _named(spec: Spec) -> tuple[str | None, ...]:
         spec.reference,
         spec.verdict,
         spec.cluster,
+        spec.second_cluster,
+        *spec.length,
+        *spec.author,
         spec.criterion,
         spec.rater,
         *spec.text,
+        spec.confidence,
+        spec.explanation,
+        spec.count,
+        spec.strata,
     )
 
 
@@ -113,9 +125,16 @@ def _response(source: Source, columns: Sequence[str], taken: set[str]) -> str:
         raise MappingError(
             f"{printable(source.name)}: which column identifies a response? None is named like one "
             f"({', '.join(_RESPONSE[:6])}, …); say --response COL, or --response COL,COL where an id takes several "
-            f"columns. Columns are {quoted(columns, 20)}"
+            f"columns. Columns are {quoted(columns, 20)}" + _sideways(columns)
         )
     return match
+
+
+def _sideways(columns: Sequence[str]) -> str:
+    """The way out where the rows look like raters: said, never taken."""
+    if (rater := recognise_rater(columns)) is None:
+        return ""
+    return f'. If each row is a rater ("{printable(rater)}") and each further column an item, say --items columns'
 
 
 def _verdicts(spec: Spec, columns: Sequence[str], taken: set[str], *, has_rater: bool) -> dict[str, object]:
@@ -232,6 +251,16 @@ def expand(pattern: str, columns: Sequence[str]) -> dict[str, str]:
         return {"": pattern}
     shape = re.compile(re.escape(pattern).replace(re.escape(CRITERION), "(.+)"), re.DOTALL)
     return {found[1]: column for column in columns if (found := shape.fullmatch(column))}
+
+
+def recognise_id(columns: Sequence[str]) -> str | None:
+    """The column that is called like the id of a response, if one is."""
+    return _first(_RESPONSE, columns, set())
+
+
+def recognise_rater(columns: Sequence[str]) -> str | None:
+    """The column that is called like a rater's, if one is."""
+    return _first(_OTHERS["rater"], columns, set())
 
 
 def recognise_reference(columns: Sequence[str], like: str | None = None) -> str | None:

@@ -32,7 +32,7 @@ class Reading:
         engine: where the relation lives.
         spec: the roles as completed by recognition.
         sources: the files and frames read.
-        relation: view of (rater, response, cluster, criterion, condition, judge, status, reason, reference,
+        relation: view of (rater, response, cluster, criterion, condition, judge, status, reason, stratum, confidence, reference,
             reference_status, reference_reason); rater and criterion are positions in the tuples below, condition and the
             rest are texts.
         layout: paired where judge and reference stand in one row, joined where they come from two files, rated where the
@@ -46,6 +46,9 @@ class Reading:
         notes: what the user should know about the reading.
         meeting: how the two sides' ids meet, for messages about them; empty where all do.
         places: side → (source, column) pairs that hold that side's texts.
+        humans: raters of kind human beside the judges, in natural order.
+        of_humans: table of their rows as (rater, response, criterion, condition, reference, status, ...), rater a position
+            in ``humans``, reference the text; empty without humans.
     """
 
     engine: Engine
@@ -63,6 +66,8 @@ class Reading:
     notes: tuple[str, ...] = ()
     meeting: str = ""
     places: Mapping[str, tuple[tuple[Source, str], ...]] = field(default_factory=dict)
+    humans: tuple[str, ...] = ()
+    of_humans: str = ""
 
     def where(self, side: str, text: str) -> str:
         """The first place of a text on a side: file, row and column."""
@@ -85,9 +90,11 @@ def rows_with(engine: Engine, source: Source, test: str, parameters: Sequence[ob
     """
     said = []
     for part in source.parts or (source,):
-        numbered = f"SELECT row_number() OVER () + {part.first_row - 1} AS n, * FROM {part.relation}"
-        found = engine.rows(f"SELECT n FROM ({numbered}) WHERE {test} ORDER BY n LIMIT {limit + 1}", list(parameters))
-        if rows := [f"{number}" for (number,) in found]:
+        number = quote("the row's number")  # a name that no column of the data has
+        numbered = f"SELECT row_number() OVER () + {part.first_row - 1} AS {number}, * FROM {part.relation}"
+        query = f"SELECT {number} FROM ({numbered}) WHERE {test} ORDER BY 1 LIMIT {limit + 1}"
+        found = engine.rows(query, list(parameters))
+        if rows := [f"{at}" for (at,) in found]:
             more = ", …" if len(rows) > limit > 1 else ""
             said.append(f"{printable(part.name)} row{'s'[: len(rows[:limit]) - 1]} {', '.join(rows[:limit])}{more}")
     return "; ".join(said[:1] if limit == 1 else said[:4])
@@ -130,6 +137,7 @@ def read_slots(
         JoinError: two files of which no response meets.
         KeyClashError: rows without a response id or without a cluster.
     """
+    from evenhand.verdicts.reshaping import refuse_for_two, reshape
     from evenhand.verdicts.slots import Slots
 
     kinds = stack(engine, sources)
@@ -139,13 +147,16 @@ def read_slots(
             f"{quoted([kind.name for kind in kinds])} have three or more different sets of columns; "
             "files of the same columns are stacked, and one other may hold the reference (--labels FILE)"
         )
-    if labels is not None:
-        return Slots(engine, spec, everything, carry=carry).joined(kinds[0], labels)
-    if len(kinds) == 2:
-        return Slots(engine, spec, everything, carry=carry).joined(*_sides(spec, kinds))
-    complete = _without_constant_facets(engine, spec, recognise(spec, kinds), kinds[0])
-    slots = Slots(engine, complete, everything, carry=carry)
-    return slots.rated(kinds[0]) if complete.rater and complete.verdict else slots.paired(kinds[0])
+    if labels is not None or len(kinds) == 2:
+        refuse_for_two(spec)
+        sides = (kinds[0], labels) if labels is not None else _sides(spec, kinds)
+        return Slots(engine, spec, everything, carry=carry).joined(*sides)
+    shaped = reshape(engine, spec, kinds[0])
+    table, spec = shaped.source, shaped.spec
+    complete = _without_constant_facets(engine, spec, recognise(spec, [table]), table)
+    slots = Slots(engine, complete, (table,) if carry and table is not kinds[0] else everything, carry=carry)
+    slots.notes += shaped.notes
+    return slots.rated(table) if complete.rater and complete.verdict else slots.paired(table)
 
 
 def _without_constant_facets(engine: Engine, given: Spec, complete: Spec, source: Source) -> Spec:

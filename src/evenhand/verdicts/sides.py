@@ -21,7 +21,7 @@ class Side:
 
     Attributes:
         source: whose rows they are.
-        response, cluster, condition, status, reason: expressions of text.
+        response, cluster, condition, status, reason, stratum: expressions of text.
         criterion: the same, where a column names the criterion.
         where: leaves out the rows that are blank throughout; may be empty.
         counts: rows, and rows left out, by name.
@@ -35,6 +35,7 @@ class Side:
     condition: str
     status: str
     reason: str
+    stratum: str
     criterion: str | None
     where: str
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -44,7 +45,7 @@ class Side:
     def select(self, columns: Mapping[str, str]) -> str:
         """A SELECT of the keys and these expressions."""
         keys = {"response": self.response, "cluster": self.cluster, "condition": self.condition}
-        keys |= {"status": self.status, "reason": self.reason}
+        keys |= {"status": self.status, "reason": self.reason, "stratum": self.stratum}
         own = {column.casefold(): quote(column) for column in self.source.columns}
         carried = {
             quote(CARRIED + name): f"CAST({own.get(name.casefold(), 'NULL')} AS VARCHAR)" for name in self.carried
@@ -87,6 +88,7 @@ def read_side(
 
     cluster, criterion = here(spec.cluster, "--cluster"), here(spec.criterion, "--criterion")
     status, reason = here(spec.status, "--status"), here(spec.reason, "the reasons' option")
+    stratum = here(spec.strata, "--strata")
     facets = [name for name in spec.facets if here(name, "a condition's option")]
     keys = [("response id", name) for name in response]
     keys += [(what, name) for what, name in (("cluster", cluster), ("criterion", criterion), ("rater", rater)) if name]
@@ -99,6 +101,7 @@ def read_side(
         condition=_joined(source.column(name, "a condition") for name in facets) if facets else "''",
         status=source.column(status, "--status") if status else "''",
         reason=source.column(reason, "the reasons' option") if reason else "''",
+        stratum=id_text(source.column(stratum, "--strata"), spec) if stratum else "NULL::VARCHAR",
         criterion=id_text(source.column(criterion, "--criterion"), spec) if criterion else None,
         where=where,
         counts=counts,
@@ -140,6 +143,13 @@ def _joined(texts: Iterable[str]) -> str:
     """Several texts as one that no other combination gives."""
     parts = list(texts)
     return parts[0] if len(parts) == 1 else f" || '{_JOINER}' || ".join(f"replace({part}, '|', '||')" for part in parts)
+
+
+def split_condition(condition: str, n_facets: int) -> tuple[str, ...]:
+    """The values of the facets that were joined to one condition."""
+    if n_facets == 1:
+        return (condition,)
+    return tuple(part.replace("||", "|") for part in condition.split(_JOINER))
 
 
 def _without_blank_rows(

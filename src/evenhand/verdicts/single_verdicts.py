@@ -1,10 +1,12 @@
 """The verdict table of single verdicts: one row a verdict of one rater, with what stood in the file and where."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from evenhand.errors import KeyClashError, ScaleError, printable
 from evenhand.verdicts.engine import Engine, quote
 from evenhand.verdicts.label_texts import folded
+from evenhand.verdicts.layout import expand
 from evenhand.verdicts.mark_labels import MOST_MARKS
 from evenhand.verdicts.order import natural
 from evenhand.verdicts.reading import Reading
@@ -17,6 +19,8 @@ from evenhand.verdicts.table import VerdictTable, count_texts
 
 EXTRA = "extra."
 """Before the name of a column that is carried along."""
+PIECE = 10_000
+"""Rows of a large table that are sorted at a time."""
 PLACE = ("source_file", "source_row")
 _KEPT = ("confidence", "explanation")
 _CORE = ("response_id", "rater_id", "rater_kind", "value", "status", "raw_value", *PLACE)
@@ -85,9 +89,8 @@ class SingleVerdicts:
         self.has_criteria = self.reading.criteria != ("",)
         self.reference_name = self._reference_name()
         self._carried = self._carried_columns()
-        everything = self.engine.name("verdicts")
         selects = [self._of_judges(), *([self._of_reference()] if self.reading.has_reference else [])]
-        self.engine.run(f"CREATE TEMP TABLE {everything} AS {' UNION ALL '.join(selects)}")
+        everything = self.engine.held("verdicts", " UNION ALL ".join(selects))
         self.columns = self._columns_in_use(everything)
         self.relation = everything
         self.spec = self._respec()
@@ -121,7 +124,8 @@ class SingleVerdicts:
         clusters = f"(SELECT response, any_value(cluster) AS known FROM {self.reading.relation} GROUP BY 1)"
         status, why = said.get("status", "s.status"), said.get("reason", "s.reason")
         code = f"coalesce(c.code, {scale.status('missing')})"
-        code = status_code(scale, status, code) if self.reading.spec.status else code
+        has_status = self.reading.spec.status or (self.reading.spec.parse and side == "judge")
+        code = status_code(scale, status, code) if has_status else code
         columns = {
             "response_id": "s.response",
             "cluster_id": "coalesce(s.cluster, k.known)" if self.reading.spec.cluster else "NULL::VARCHAR",
@@ -131,10 +135,10 @@ class SingleVerdicts:
             "value": "v.label",
             "status": "coalesce(t.status, 'scored')",
             "reason": reason(scale, "s.code", f"s.{side}", "s.said", "s.why"),
-            "raw_value": f"coalesce({self._held('raw_value')}, nullif(s.{side}_raw, ''))",
+            "raw_value": self._raw(side),
             "source_row": f"try_cast({self._held('source_row')} AS BIGINT)",
         }
-        columns |= {name: self._held(name) for name in ("source_file", *_KEPT)}
+        columns |= {"source_file": self._held("source_file"), **{name: self._beside(side, name) for name in _KEPT}}
         facets = {role: getattr(self.reading.spec, role) for role in FACETS}
         columns |= {role: self._held(name) if name else "NULL::VARCHAR" for role, name in facets.items()}
         listed = ", ".join(f"{columns[name]} AS {quote(name)}" for name in _ORDER)
@@ -166,9 +170,17 @@ class SingleVerdicts:
             if not differing:
                 facets = [CARRIED + column for column in self.reading.spec.facets] if by.count(",") == 1 else []
                 blank = f" REPLACE ({', '.join(f'NULL::VARCHAR AS {quote(one)}' for one in facets)})" if facets else ""
+                place = [
+                    quote(CARRIED + column) for column in PLACE
+                ]  # found by itself, a row's texts stay where they are
+                keys = ", ".join(dict.fromkeys(["response", "criterion", "rater", "condition", *place]))
+                first = (
+                    f"SELECT {keys} FROM {rows} QUALIFY row_number() OVER "
+                    f"(PARTITION BY {by} ORDER BY try_cast({place[1]} AS BIGINT), rater) = 1"
+                )
+                same = " AND ".join(f"s.{key} IS NOT DISTINCT FROM o.{key}" for key in keys.split(", "))
                 self.engine.run(
-                    f"CREATE TEMP VIEW {name} AS SELECT *{blank} FROM (SELECT * FROM {rows} QUALIFY row_number() OVER "
-                    f"(PARTITION BY {by} ORDER BY try_cast({quote(CARRIED + 'source_row')} AS BIGINT), rater) = 1)"
+                    f"CREATE TEMP VIEW {name} AS SELECT *{blank} FROM (SELECT s.* FROM {rows} s SEMI JOIN ({first}) o ON {same})"
                 )
                 return name
         (response, criterion) = self.engine.rows(
@@ -182,6 +194,21 @@ class SingleVerdicts:
         )
 
     # --- columns ---
+
+    def _raw(self, side: str) -> str:
+        """What stood in the file; of a parsed verdict the reply, of another one what its log says stood there."""
+        own, logged = f"nullif(s.{side}_raw, '')", self._held("raw_value")
+        is_parsed = self.reading.spec.parse is not None and side == "judge"
+        return f"coalesce({own}, {logged})" if is_parsed else f"coalesce({logged}, {own})"
+
+    def _beside(self, side: str, name: str) -> str:
+        """The confidence or explanation of a verdict: the judge's own where it shares its row with the reference."""
+        given = getattr(self.reading.spec, name)
+        if given is None:
+            return self._held(name)
+        if side == "reference" and self.reading.layout == "paired":
+            return "NULL::VARCHAR"
+        return "nullif(trim(s.confidence), '')" if name == "confidence" and side == "judge" else self._held(given)
 
     def _held(self, name: str) -> str:
         found = next((one for one in self._all_carried if one.casefold() == name.casefold()), None)
@@ -203,6 +230,8 @@ class SingleVerdicts:
             spec.verdict,
             spec.status,
             spec.reason,
+            spec.explanation,
+            *(expand(spec.confidence, self._all_carried).values() if spec.confidence else ()),
             *spec.facets,
         )
         used = {
@@ -249,6 +278,11 @@ class SingleVerdicts:
             "verdict": "value",
             "status": "status",
             "reason": "reason" if "reason" in self.columns else None,
+            "confidence": "confidence" if spec.confidence and "confidence" in self.columns else None,
+            "explanation": "explanation" if spec.explanation and "explanation" in self.columns else None,
+            "strata": self._carried.get(spec.strata or ""),
+            "items": None,
+            "count": None,
             "reference": self.reference_name if self.reading.has_reference else None,
             **{role: role if getattr(spec, role) and role in self.columns else None for role in FACETS},
         }
@@ -258,6 +292,8 @@ class SingleVerdicts:
             "texts": "none",
             "format": None,
             "encoding": None,
+            "parse": None,
+            "refusal": (),
             "sheet": None,
             "decimal": None,
         }
@@ -273,19 +309,41 @@ class SingleVerdicts:
     @property
     def ordered(self) -> str:
         """The table as a query, in the order of the files' rows."""
+        return self._in_order()
+
+    def pieces(self) -> Iterator[str]:
+        """The same as consecutive queries of bounded length, for tables that cannot be sorted in memory."""
+        rows, distinct = self.engine.one(f"SELECT count(*), count(DISTINCT source_row) FROM {self.relation}")
+        step = max(1, PIECE * max(distinct, 1) // rows)
+        for place, low, high, lacking in self.engine.rows(
+            f"SELECT f.place, min(source_row), max(source_row), count(*) - count(source_row) FROM {self.relation} v "
+            f"LEFT JOIN {self._files} f ON f.file = v.source_file GROUP BY 1 ORDER BY 1"
+        ):
+            of_file = "f.place IS NULL" if place is None else f"f.place = {place}"
+            for start in range(low, high + 1, step) if low is not None else ():
+                yield self._in_order(f"{of_file} AND v.source_row BETWEEN {start} AND {start + step - 1}")
+            if lacking:
+                yield self._in_order(f"{of_file} AND v.source_row IS NULL")
+
+    @cached_property
+    def _files(self) -> str:
+        """The files' names with their places in the order given."""
+        files = [part.name for source in self.reading.sources for part in (source.parts or (source,))]
+        return self.engine.table(
+            "files", {"file": "VARCHAR", "place": "INTEGER"}, [(name, n) for n, name in enumerate(dict.fromkeys(files))]
+        )
+
+    def _in_order(self, test: str = "true") -> str:
         listed = ", ".join(quote(name) for name in self.columns)
         position = self.engine.table(
             "criteria",
             {"name": "VARCHAR", "position": "INTEGER"},
             [(name, place) for place, name in enumerate(sorted(self.reading.criteria, key=natural))],
         )
-        files = [part.name for source in self.reading.sources for part in (source.parts or (source,))]
-        order = self.engine.table(
-            "files", {"file": "VARCHAR", "place": "INTEGER"}, [(name, n) for n, name in enumerate(dict.fromkeys(files))]
-        )
         return (
             f"SELECT {listed} FROM {self.relation} v LEFT JOIN {position} p ON p.name = v.criterion_id "
-            f"LEFT JOIN {order} f ON f.file = v.source_file ORDER BY f.place, v.source_row, v.rater_kind, p.position, v.rater_id, v.response_id"
+            f"LEFT JOIN {self._files} f ON f.file = v.source_file WHERE {test} "
+            "ORDER BY f.place, v.source_row, v.rater_kind, p.position, v.rater_id, v.response_id"
         )
 
     def counts(self) -> list[tuple[str, str, str, int]]:

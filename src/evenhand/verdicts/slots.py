@@ -3,19 +3,29 @@
 from collections.abc import Mapping, Sequence
 
 from evenhand.errors import JoinError, MappingError, printable, quoted
-from evenhand.verdicts.cleaning import check_decimals, label_text
+from evenhand.verdicts.cleaning import check_decimals, check_numbers, label_text
 from evenhand.verdicts.engine import Engine
-from evenhand.verdicts.layout import recognise, recognise_cluster, recognise_reference, recognise_response
+from evenhand.verdicts.layout import (
+    CRITERION,
+    expand,
+    recognise,
+    recognise_cluster,
+    recognise_reference,
+    recognise_response,
+)
 from evenhand.verdicts.meeting import Meeting
 from evenhand.verdicts.order import natural
-from evenhand.verdicts.raters import find_raters
+from evenhand.verdicts.parsing.forms import declared_form
+from evenhand.verdicts.raters import Raters, find_raters
 from evenhand.verdicts.reading import Layout, Reading
+from evenhand.verdicts.replies import parse_replies
 from evenhand.verdicts.sides import Side, read_side
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import Spec
 from evenhand.verdicts.values import ValueColumns, value_columns
 
 _UNSAID = "'' AS reference_status, '' AS reference_reason"
+TRUSTED = "--trust-key: verdicts given twice and responses in two clusters were not looked for; a repeat counts again"
 _Places = Mapping[str, Sequence[tuple[Source, str]]]
 
 
@@ -26,10 +36,14 @@ class Slots:
         self.engine, self.spec, self.sources = engine, spec, sources
         names = {column.casefold(): column for source in reversed(sources) for column in reversed(source.columns)}
         self.carry, self.carried = carry, tuple(reversed(names.values())) if carry else ()
-        self.notes: list[str] = []
+        self.notes: list[str] = [TRUSTED] if spec.trust_key else []
         self.meeting = ""
         self.source_rows: dict[str, int] = {}
         self.codes = ""
+        self.humans: tuple[str, ...] = ()
+        self.of_humans = ""
+        self.form = declared_form(spec)
+        self.met_on: dict[str, str] = {}
 
     def paired(self, source: Source) -> Reading:
         """Judge and reference in the same row."""
@@ -37,12 +51,14 @@ class Slots:
         columns = self._values(source, names, self.spec.reference)
         side = self._side(source, self.spec.response, [*columns.of_judges, *columns.reference])
         codes = self._criterion_codes([side])
+        confidence = self._confidence(source, columns.criteria, len(names))
+        values = {"reference": columns.reference, "confidence": confidence}
         selects = [
-            self._melt(side, rater, columns.criteria, {"judge": judge, "reference": columns.reference})
+            self._melt(side, rater, columns.criteria, {"judge": judge, **values})
             for rater, judge in enumerate(columns.judges)
         ]
         places = {"judge": _places(source, columns.of_judges), "reference": _places(source, columns.reference)}
-        rows = self._view(selects)
+        rows = self._view([self._parsed(" UNION ALL ".join(selects))] if self.form else selects)
         return self._reading(
             "paired", rows, rows, rows, names, codes or columns.criteria, bool(columns.reference), places
         )
@@ -63,19 +79,24 @@ class Slots:
         mine, theirs = self._values(judge, names, None), self._values(reference, (label,), None, "--reference")
         rater = spec.rater if spec.verdict and not spec.judge and spec.rater in judge.columns else None
         left = self._side(judge, spec.response, mine.of_judges, rater)
-        right = self._side(reference, recognise_response(reference, spec.response), theirs.of_judges)
+        their_response = recognise_response(reference, spec.response)
+        right = self._side(reference, their_response, theirs.of_judges)
+        self.met_on = {"response": printable(_meeting_columns(spec.response, their_response))}
         codes = self._criterion_codes([left, right]) or _common(mine.criteria, theirs.criteria, judge, reference)
         if rater and spec.verdict:
-            raters, _ = find_raters(self.engine, spec, left, rater, has_labels=True)
-            judged, names = self._of_raters(left, raters, {"judge": [spec.verdict]}, codes), tuple(raters)
+            found = find_raters(self.engine, spec, left, rater, has_labels=True)
+            values = {"judge": [spec.verdict], "confidence": self._confidence(judge, ("",), 1)}
+            judged, names = self._of_raters(left, found.judges, values, codes), found.judges
+            self._keep_humans(left, found, codes)
         else:
+            confidence = self._confidence(judge, mine.criteria, len(names))
             judged = " UNION ALL ".join(
-                self._melt(left, number, mine.criteria, {"judge": columns}, codes)
+                self._melt(left, number, mine.criteria, {"judge": columns, "confidence": confidence}, codes)
                 for number, columns in enumerate(mine.judges)
             )
         labelled = self._melt(right, 0, theirs.criteria, {"reference": theirs.judges[0]}, codes)
         places = {"judge": _places(judge, mine.of_judges), "reference": _places(reference, theirs.of_judges)}
-        met = self._join(judged, labelled, left, right)
+        met = self._join(self._parsed(judged), labelled, left, right)
         return self._reading("joined", *met, names, codes, True, places)
 
     def rated(self, source: Source) -> Reading:
@@ -87,26 +108,59 @@ class Slots:
         source.column(spec.verdict, "--verdict")
         labels = [spec.reference] if spec.reference in source.columns else []
         side = self._side(source, spec.response, [spec.verdict, *labels], rater)
-        judges, reference = find_raters(self.engine, spec, side, rater, has_labels=bool(labels))
+        found = find_raters(self.engine, spec, side, rater, has_labels=bool(labels))
+        judges, reference = found.judges, found.reference
         codes = self._criterion_codes([side])
-        values = {"judge": [spec.verdict], "reference": labels}
+        confidence = self._confidence(source, ("",), 1)
+        values = {"judge": [spec.verdict], "reference": labels, "confidence": confidence}
         places = {"judge": _places(source, values["judge"]), "reference": _places(source, labels or values["judge"])}
-        self._count_others(side, rater, [*judges, *([reference] if reference is not None else [])])
+        self._count_others(side, rater, found.audited if self.carry else found.everyone)
+        self._keep_humans(side, found, codes)
         if reference is None:
-            rows = self._view([self._of_raters(side, judges, values, codes)])
+            rows = self._view([self._parsed(self._of_raters(side, judges, values, codes))])
             layout: Layout = "paired"
             relations = (rows, rows, rows)
         else:
-            judged = self._of_raters(side, judges, {"judge": [spec.verdict]}, codes)
+            judged = self._of_raters(side, judges, {"judge": [spec.verdict], "confidence": confidence}, codes)
             labelled = self._of_raters(side, [reference], {"reference": [spec.verdict]}, codes)
             layout = "rated"
-            relations = self._join(judged, labelled, side, side)
-            self.spec = spec.model_copy(update={"reference": reference})
+            relations = self._join(self._parsed(judged), labelled, side, side)
+            self.spec = self.spec.model_copy(update={"reference": reference})
         return self._reading(
             layout, *relations, tuple(judges), codes or ("",), bool(labels or reference is not None), places
         )
 
     # --- parts ---
+
+    def _parsed(self, judged: str) -> str:
+        """Slots of judges with their replies read, where the spec declares a form of reply."""
+        if self.form is None:
+            return judged
+        replies = parse_replies(self.engine, self.form, judged, carry=self.carry)
+        self.notes.append(replies.note)
+        if not (self.spec.scale or self.spec.levels or self.spec.range or self.spec.positive):
+            self.spec = self.spec.model_copy(update=dict(replies.scale))
+        return replies.select
+
+    def _confidence(self, source: Source, criteria: Sequence[str], n_judges: int) -> list[str]:
+        """The column of confidences beside each criterion's verdict; none where none is named."""
+        if self.spec.confidence is None:
+            return []
+        if n_judges > 1:
+            raise MappingError(
+                f"--confidence: {n_judges} judges stand in columns of one row, and one column cannot speak of each; give a long "
+                "file of one row a verdict (--rater COL --verdict COL)"
+            )
+        found = expand(self.spec.confidence, source.columns)
+        lacking = [name for name in criteria if name not in found and "" not in found]
+        if lacking or not found or (len(criteria) > 1 and "" in found):
+            raise MappingError(
+                f'{printable(source.name)}: --confidence "{printable(self.spec.confidence)}" names no column for '
+                f"{quoted(lacking or criteria, 4)}; with a column a criterion it is a pattern, such as 'confidence_{CRITERION}'"
+            )
+        columns = [found.get(name, found.get("", "")) for name in criteria]
+        check_numbers(self.engine, source, columns, "--confidence", self.spec)
+        return columns
 
     def _values(
         self, source: Source, names: Sequence[str], reference: str | None, option: str = "--judge"
@@ -119,11 +173,21 @@ class Slots:
         return found
 
     def _side(self, source: Source, response: Sequence[str], used: Sequence[str], rater: str | None = None) -> Side:
-        check_decimals(self.engine, self.spec, source, list(dict.fromkeys(used)))
+        if self.form is None:
+            check_decimals(self.engine, self.spec, source, list(dict.fromkeys(used)))
         side = read_side(self.engine, self.spec, source, response, used, self.sources, rater, self.carried)
         self.source_rows |= side.counts
         self.notes += side.notes
         return side
+
+    def _keep_humans(self, side: Side, found: Raters, codes: Sequence[str]) -> None:
+        """The verdicts of the human raters, beside the judges' slots; a single one who is the reference is no panel."""
+        self.notes += found.notes
+        if self.carry or self.spec.verdict is None or not set(found.humans) - {found.reference}:
+            return
+        self.humans, self.of_humans = found.humans, self.engine.name("humans")
+        rows = self._of_raters(side, found.humans, {"reference": [self.spec.verdict]}, codes)
+        self.engine.run(f"CREATE TEMP TABLE {self.of_humans} AS {rows}")
 
     def _count_others(self, side: Side, rater: str, read: Sequence[str]) -> None:
         """Rows of raters who are neither judge nor reference: humans beside a gold standard."""
@@ -174,10 +238,11 @@ class Slots:
         """One SELECT of a slot a row: keys, rater, criterion code, status and the values' texts."""
         columns = {"rater": "NULL::INTEGER" if rater is None else str(rater)}
         if self.carry:
-            values = {**values, **{f"{name}_raw": listed for name, listed in values.items() if name != "name"}}
+            raw = {f"{name}_raw": listed for name, listed in values.items() if name in ("judge", "reference")}
+            values = {**values, **raw}
         for name, listed in values.items():
             texts = [side.source.column(column, "the mapping") for column in listed]
-            if name in ("judge", "reference"):
+            if name in ("judge", "reference", "confidence") and not (name == "judge" and self.form):
                 texts = [label_text(text, self.spec) for text in texts]
             columns[name] = (
                 "NULL::VARCHAR" if not texts else texts[0] if len(criteria) == 1 else f"unnest([{', '.join(texts)}])"
@@ -195,9 +260,7 @@ class Slots:
 
     def _join(self, judged: str, labelled: str, left: Side, right: Side) -> tuple[str, str, str]:
         """Judge slots with the reference text that meets them on response and criterion; and both sides by themselves."""
-        mine, theirs = self.engine.name("judged"), self.engine.name("labelled")
-        self.engine.run(f"CREATE TEMP TABLE {mine} AS {judged}")
-        self.engine.run(f"CREATE TEMP TABLE {theirs} AS {labelled}")
+        mine, theirs = self.engine.held("judged", judged), self.engine.held("labelled", labelled)
         on = "j.response = r.response AND j.criterion = r.criterion"
         if left.source is right.source and self._has_reference_by_condition(theirs):
             on += " AND j.condition = r.condition"
@@ -221,7 +284,7 @@ class Slots:
         name = self.engine.name("slots")
         self.engine.run(
             f"CREATE TEMP VIEW {name} AS SELECT j.rater, j.response, {cluster} AS cluster, j.criterion, j.condition, j.judge, "
-            f"j.status, j.reason, r.reference, {said} FROM {mine} j LEFT JOIN {theirs} r ON {on}"
+            f"j.status, j.reason, j.stratum, j.confidence, r.reference, {said} FROM {mine} j LEFT JOIN {theirs} r ON {on}"
         )
         return name, mine, theirs
 
@@ -267,17 +330,25 @@ class Slots:
             raters=raters,
             criteria=criteria,
             has_reference=has_reference,
-            roles=_roles(self.spec),
+            roles={**_roles(self.spec), **self.met_on},
             source_rows=self.source_rows,
             notes=tuple(dict.fromkeys(self.notes)),
             meeting=self.meeting,
             places={side: tuple(pairs) for side, pairs in places.items()},
+            humans=self.humans,
+            of_humans=self.of_humans,
         )
 
 
 def _judges(spec: Spec) -> tuple[str, ...]:
     """Columns or patterns of the judges, in the order of their numbers."""
     return tuple(sorted(spec.judge or ((spec.verdict,) if spec.verdict else ()), key=natural))
+
+
+def _meeting_columns(mine: Sequence[str], theirs: Sequence[str]) -> str:
+    """The columns of two files on whose values responses meet."""
+    one, other = ", ".join(mine), ", ".join(theirs)
+    return one if one == other else f"{one} = {other}"
 
 
 def _places(source: Source, columns: Sequence[str]) -> list[tuple[Source, str]]:
@@ -300,6 +371,9 @@ def _roles(spec: Spec) -> dict[str, str]:
     roles = {
         "response": ", ".join(spec.response),
         "cluster": spec.cluster,
+        "second cluster": spec.second_cluster,
+        "length": ", ".join(spec.length),
+        "author": ", ".join(spec.author),
         "criterion": spec.criterion,
         "judge": ", ".join(spec.judge),
         "verdict": spec.verdict if not spec.judge else None,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import tomli_w
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator, model_validator
 
 from evenhand.errors import RequestError, SourceError, did_you_mean, printable
 
@@ -40,6 +40,7 @@ class Spec(BaseModel):
 
     response: tuple[str, ...] = ()
     cluster: str | None = None
+    second_cluster: str | None = None
     criterion: str | None = None
     rater: str | None = None
     rater_kind: str | None = None
@@ -48,12 +49,24 @@ class Spec(BaseModel):
     judge: tuple[str, ...] = ()
     status: str | None = None
     reason: str | None = None
+    parse: str | None = None
+    refusal: tuple[str, ...] = ()
     model: str | None = None
     setting: str | None = None
     phrasing: str | None = None
     occasion: str | None = None
     arm: str | None = None
     order: str | None = None
+    confidence: str | None = None
+    confidence_of: Literal["verdict", "positive"] = "verdict"
+    explanation: str | None = None
+    count: str | None = None
+    strata: str | None = None
+    items: Literal["rows", "columns"] | None = None
+    trust_key: bool = False
+    length: tuple[str, ...] = ()
+    author: tuple[str, ...] = ()
+    margin: dict[str, FiniteFloat] = {}
     text: tuple[str, ...] = ()
     texts: Literal["none", "errors"] = "none"
 
@@ -68,6 +81,10 @@ class Spec(BaseModel):
     blank: Blank = "missing"
     criteria: Literal["shared", "per-cluster"] = "shared"
     cut: tuple[FiniteFloat, ...] = ()
+    reliability: float | None = None
+    quorum: int | None = Field(default=None, ge=1)
+    criterion_weights: dict[str, FiniteFloat] = {}
+    distances: str | dict[str, dict[str, FiniteFloat]] | None = None
 
     format: str | None = None
     encoding: str | None = None
@@ -80,16 +97,63 @@ class Spec(BaseModel):
     seed: int = Field(default=0, ge=0)
     confidence_level: float = Field(default=0.95, gt=0.5, lt=1)
 
-    @field_validator("response", "judge", "levels", "clean", "abstain", "tie", "na", "text", "cut", mode="before")
+    @field_validator(
+        "response",
+        "judge",
+        "levels",
+        "clean",
+        "abstain",
+        "tie",
+        "na",
+        "text",
+        "cut",
+        "length",
+        "author",
+        "refusal",
+        mode="before",
+    )
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str | int | float) else value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _two_units(cls, values: Any) -> Any:
+        """``cluster`` of two columns is the first and the second unit of resampling."""
+        given = values.get("cluster") if isinstance(values, dict) else None
+        if not isinstance(given, list | tuple):
+            return values
+        if not 1 <= len(given) <= 2 or len(set(given)) < len(given):
+            said = ", ".join(printable(str(one)) for one in given)
+            raise RequestError(f"--cluster takes one column, or two different ones whose effects cross; got {said}")
+        return {**values, "cluster": given[0], "second_cluster": given[1] if len(given) == 2 else None}
+
+    @field_validator("length", "author")
+    @classmethod
+    def _one_or_two_sides(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(value) > 2:
+            raise ValueError("it takes one column, or for verdicts on pairs two: one of each side")
+        return value
+
+    @field_validator("margin")
+    @classmethod
+    def _margin_above_zero(cls, value: dict[str, float]) -> dict[str, float]:
+        if any(number <= 0 for number in value.values()):
+            raise ValueError("a margin is above 0: --margin leniency=0.2 stands for -0.2 to 0.2")
+        return value
 
     @field_validator("range")
     @classmethod
     def _low_before_high(cls, value: tuple[float, float] | None) -> tuple[float, float] | None:
         if value is not None and not value[0] < value[1]:
             raise ValueError("the lowest mark comes first: --range LO,HI")
+        return value
+
+    @field_validator("reliability")
+    @classmethod
+    def _between_0_and_1(cls, value: float | None) -> float | None:
+        if value is not None and not 0 < value < 1:
+            raise ValueError("the reliability of scores lies between 0 and 1, both ends left out: --reliability 0.8")
         return value
 
     @property

@@ -1,10 +1,11 @@
 """The canonical verdict table: coded labels, numbered clusters, resampling units, and the checks that keep it honest."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evenhand.errors import KeyClashError, ScaleError, printable, quoted
 from evenhand.stats.resampling import MAX_UNITS, random_groups
+from evenhand.verdicts.attributes import attribute
 from evenhand.verdicts.engine import Engine
 from evenhand.verdicts.label_texts import canonical, is_number
 from evenhand.verdicts.mark_labels import MOST_MARKS
@@ -46,8 +47,8 @@ class VerdictTable:
 
     Attributes:
         relation: view of (rater, response, condition, cluster_id, cluster, unit, criterion, judge, reference,
-            judge_reason, reference_reason), all but the ids, the condition and the reasons integers; judge and reference
-            are codes of ``scale``.
+            judge_reason, reference_reason, confidence, stratum), all but the ids, the condition, the reasons, the
+            confidence and the stratum integers; judge and reference are codes of ``scale``.
         rated: table of one row a (rater, response, condition): unit, cluster, n and how many of them are n_judged,
             n_referred and n_paired, and for each word of criteria the masks present, and on binary scales judged,
             judge, referred, reference.
@@ -80,7 +81,8 @@ def build_table(reading: Reading, scale: Scale | None = None) -> VerdictTable:
 
     Raises:
         ScaleError: labels outside the scale, or a column that holds no labels.
-        KeyClashError: a slot filled twice, a response in two clusters, or one without a cluster.
+        KeyClashError: a slot filled twice, a response in two clusters (neither is looked for under ``--trust-key``), or one
+            without a cluster.
     """
     scale = scale or find_scale(reading)
     units, numbers = _number_clusters(reading)
@@ -88,8 +90,35 @@ def build_table(reading: Reading, scale: Scale | None = None) -> VerdictTable:
     rated = _rated(reading, scale, relation)
     (n_responses,) = reading.engine.one(f"SELECT count(DISTINCT response) FROM {rated}")
     table = VerdictTable(reading, scale, units, relation, rated, n_responses)
-    _check_key(table)
+    if not reading.spec.trust_key:
+        _check_key(table)
     return table
+
+
+def by_second_unit(table: VerdictTable, *, crossed: bool) -> VerdictTable:
+    """The same verdicts by the second unit of resampling.
+
+    Args:
+        table: by the first unit, of a reading whose spec names a second one.
+        crossed: by the intersection of both in its place.
+
+    Raises:
+        KeyClashError: a response in two levels of the second unit, or in none.
+    """
+    reading, column = table.reading, table.reading.spec.second_cluster or ""
+    values, name = attribute(reading, column, "--cluster"), reading.engine.name("slots")
+    (lost,) = reading.engine.one(f"SELECT count(*) FROM {reading.relation} ANTI JOIN {values} USING (response)")
+    if lost:
+        raise KeyClashError(
+            f'{lost:,} verdicts have no value in "{printable(column)}", the second --cluster: fill it in, or leave it out'
+        )
+    both = "replace(s.cluster, '×', '××') || ' × ' || replace(a.value, '×', '××')"
+    reading.engine.run(
+        f"CREATE TEMP VIEW {name} AS SELECT s.* REPLACE ({both if crossed else 'a.value'} AS cluster) "
+        f"FROM {reading.relation} s JOIN {values} a ON a.response = s.response"
+    )
+    spec = reading.spec.model_copy(update={"criteria": "shared", "cluster": reading.spec.cluster or column})
+    return build_table(replace(reading, relation=name, spec=spec), table.scale)
 
 
 def find_scale(reading: Reading) -> Scale:
@@ -113,11 +142,22 @@ def find_scale(reading: Reading) -> Scale:
             )
         counts[side] = found
 
+    if reading.humans:
+        counts["reference"] = {**count_human_texts(reading), **counts.get("reference", {})}
+
     def has_ties() -> bool:
         test = "lower(trim(status)) IN ('tied', 'tie')"
         return bool(reading.engine.rows(f"SELECT 1 FROM {reading.relation} WHERE {test} LIMIT 1"))
 
     return read_scale(reading.spec, counts["judge"], counts.get("reference", {}), reading.where, has_ties)
+
+
+def count_human_texts(reading: Reading) -> dict[str, int]:
+    """How often each text of the human raters beside the judges occurs."""
+    found = reading.engine.rows(
+        f"SELECT reference, count(*) FROM {reading.of_humans} WHERE reference IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1"
+    )
+    return {str(text): int(count) for text, count in found}
 
 
 def count_texts(reading: Reading, side: str, most: int) -> dict[str, int]:
@@ -166,7 +206,7 @@ def _coded(reading: Reading, scale: Scale, numbers: str) -> str:
     missing = scale.status("missing")
     codes = {side: f"coalesce({side[0]}.code, {missing})::{code}" for side in ("judge", "reference")}
     statuses = {"judge": "s.status", "reference": "s.reference_status"}
-    if reading.spec.status:
+    if reading.spec.status or reading.spec.parse:
         codes = {side: f"{status_code(scale, statuses[side], codes[side])}::{code}" for side in codes}
         check_statuses(reading)
     reasons = ", ".join(
@@ -176,7 +216,8 @@ def _coded(reading: Reading, scale: Scale, numbers: str) -> str:
     key = "s.cluster" if reading.spec.cluster else "s.response"
     engine.run(
         f"CREATE TEMP VIEW {name} AS SELECT s.rater, s.response, s.condition, c.name AS cluster_id, c.cluster, c.unit, s.criterion, "
-        f"{codes['judge']} AS judge, {codes['reference']} AS reference, {reasons} "
+        f"{codes['judge']} AS judge, {codes['reference']} AS reference, {reasons}, "
+        "try_cast(trim(s.confidence) AS DOUBLE) AS confidence, s.stratum "
         f"FROM {reading.relation} s JOIN {numbers} c ON c.name = {key} "
         f"LEFT JOIN {judge} j ON j.text = s.judge LEFT JOIN {reference} r ON r.text = s.reference"
     )

@@ -23,6 +23,8 @@ def command(place: Path, requirements: tuple[str, ...], allow_undecided: bool) -
 
     \b
       evenhand check out --require 'accuracy[cut=5]/judge >= 0.85' --require 'cohen_kappa/judge.estimate > 0.6'
+      evenhand check out --require 'equivalence[metric=leniency,quantity=inside]/judge == 1'
+      evenhand check out --require 'false_accept_rate[by=author,p=holm]/judge > 0.05'
     """
     from evenhand.audits.gates import judge_requirement
     from evenhand.results import Audit

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     "--shard", metavar="I/N", help="Only every N-th call, from the I-th: parts run anywhere and merge without --shard."
 )
 @click.option("--in-flight", type=click.IntRange(1, 10_000), metavar="N", help="Calls at once, instead of the plan's.")
-def command(plan: Path, out: Path | None, dry_run: bool, shard: str | None, in_flight: int | None) -> None:
+@click.option(
+    "--registered",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Refuse a plan that is not the one registered there.",
+)
+def command(
+    plan: Path, out: Path | None, dry_run: bool, shard: str | None, in_flight: int | None, registered: Path | None
+) -> None:
     """Make the calls of a plan and write verdicts.parquet, which ``evenhand audit`` reads.
 
     A call is finished when its reply is committed: stop at any moment and run the same line again to go on. Calls are known by
@@ -33,11 +41,15 @@ def command(plan: Path, out: Path | None, dry_run: bool, shard: str | None, in_f
     """
     from evenhand.cli.progress import RunProgress
     from evenhand.design.calls import load_design
-    from evenhand.errors import RequestError, ServiceError
+    from evenhand.design.registration import read_registration
+    from evenhand.errors import RequestError, ServiceError, printable
     from evenhand.run.running import Shard, run_design
 
     design = load_design(plan)
     part = Shard.parse(shard) if shard else Shard()
+    holds = read_registration(registered) if registered else None
+    if holds is not None:
+        holds.check(design.saved.hash, printable(plan.name))
     if dry_run:
         click.echo(_dry_run(design))
         return
@@ -45,7 +57,7 @@ def command(plan: Path, out: Path | None, dry_run: bool, shard: str | None, in_f
         raise RequestError("say where the run goes: --out DIR (or --dry-run to see the prompts first)")
     n_calls = sum(1 for place in range(design.n_calls) if place % part.of == part.number - 1)
     with RunProgress(n_calls) as progress:
-        finished = run_design(design, out, shard=part, progress=progress, in_flight=in_flight)
+        finished = run_design(design, out, shard=part, progress=progress, in_flight=in_flight, registered=holds)
     click.echo(_summary(finished, n_calls))
     if finished.unanswered:
         raise ServiceError(_unfinished(finished, n_calls))

@@ -21,6 +21,7 @@ def command(place: Path, ids: tuple[str, ...], as_json: bool, card: bool) -> Non
       evenhand show out
       evenhand show out 'accuracy[cut=5]/judge' --card
       evenhand show out 'error_rate[se=cr1]/judge' --json
+      evenhand show out 'error_rate[line=11.3,p=holm]/judge' 'error_rate[contrast=others,criterion=6,interval=max_t]/judge'
     """
     from evenhand.report.card import card as card_of
     from evenhand.report.tables import full

@@ -10,6 +10,7 @@ import click
 if TYPE_CHECKING:
     from evenhand.simulate.coverage_table import CoverageTable
 
+_INTERRUPTED = 130
 _WORST = 12
 """Failing statistics listed on the terminal; all are in the JSON file."""
 
@@ -65,7 +66,11 @@ def command(out: Path, n_banks: int, seed: int, jobs: int, statistics: tuple[str
 
     study, started = Study(n_banks, seed, statistics, method), time.monotonic()
     with click.progressbar(length=len(designs()), label="designs", file=sys.stderr, show_pos=True) as bar:
-        table = run_study(study, out, jobs=jobs, told=lambda done, _of, _name: bar.update(done - bar.pos))
+        try:
+            table = run_study(study, out, jobs=jobs, told=lambda done, _of, _name: bar.update(done - bar.pos))
+        except KeyboardInterrupt:
+            click.echo("\ninterrupted; designs that are done are kept: the same command goes on from there", err=True)
+            raise click.exceptions.Exit(_INTERRUPTED) from None
     click.echo(_summary(table, out, time.monotonic() - started))
 
 

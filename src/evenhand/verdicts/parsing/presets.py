@@ -17,10 +17,19 @@ def grade(letters: tuple[str, ...] = ("C", "P", "I"), spellings: Mapping[str, st
         letters: the grades offered.
         spellings: words that stand for a grade, e.g. {"correct": "C"}; those of Inspect where the letters are its own.
     """
-    if spellings is None:
-        words = {"correct": "C", "partially correct": "P", "incorrect": "I"}
-        spellings = {word: letter for word, letter in words.items() if letter in letters}
-    return Labelled(Labels(letters, tuple(spellings.items())), "GRADE", last_wins=True, noun="grade")
+    pairs = grade_spellings(letters) if spellings is None else tuple(spellings.items())
+    return labelled_grade(Labels(letters, pairs))
+
+
+def grade_spellings(letters: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Words that stand for Inspect's letters, as far as these are offered."""
+    words = {"correct": "C", "partially correct": "P", "incorrect": "I"}
+    return tuple((word, letter) for word, letter in words.items() if letter in letters)
+
+
+def labelled_grade(labels: Labels) -> Labelled:
+    """The same over labels of the caller's own, such as ones with words of abstention."""
+    return Labelled(labels, "GRADE", last_wins=True, noun="grade")
 
 
 def rating(
