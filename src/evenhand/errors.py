@@ -70,6 +70,8 @@ class UnmetRequirementError(EvenhandError):
 
 def printable(text: str) -> str:
     """Text from data as it may stand in a terminal: control and direction characters shown as escapes."""
+    if text.isprintable():
+        return text
     return "".join(
         character.encode("unicode_escape").decode("ascii")
         if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")

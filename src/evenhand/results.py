@@ -158,6 +158,7 @@ class Estimate(_Saved):
                 "p_values": {},
                 "simultaneous": None,
                 "detectable": None,
+                "coverage": None,
                 "estimand": estimand,
             }
         )

@@ -73,7 +73,7 @@ def _disagreements(session: Session) -> str:
         "d.condition, g.label AS reference, j.label AS judge "
         f"FROM {table.relation} d JOIN {labels} j ON j.code = d.judge JOIN {labels} g ON g.code = d.reference "
         f"JOIN {criteria} c ON c.code = d.criterion JOIN {raters} r ON r.code = d.rater "
-        "WHERE d.judge <> d.reference ORDER BY ALL"
+        "WHERE d.judge <> d.reference ORDER BY response_id, criterion_id, rater_id, d.condition, cluster_id, g.label, j.label"
     )
 
 
@@ -128,12 +128,12 @@ def _complete_columns(one: Evidence) -> dict[str, np.ndarray[Any, Any]]:
     names = [one.criteria[position] for position in group.criteria]
     sides: tuple[Side, ...] = ("judge", "reference") if one.has_reference else ("judge",)
     for side in sides:
-        sums = group.packed_moments(group.values(side)).astype(np.int64)
+        sums = group.moments(side).astype(np.int64)
         for position, name in enumerate(names):
             columns[f"complete[side={side},criterion={name}]/{one.source}"] = sums[:, position + 1]
         if len(names) > MOST_PAIRED_CRITERIA:
             continue
-        pairs = group.packed_products(group.values(side)).astype(np.int64)[:, 1 + len(names) :]
+        pairs = group.products(side).astype(np.int64)[:, 1 + len(names) :]
         for a, b in itertools.combinations(range(len(names)), 2):
             columns[f"complete[side={side},both={names[a]}&{names[b]}]/{one.source}"] = pairs[:, a * len(names) + b]
     return columns

@@ -263,3 +263,20 @@ def test_never_narrower_than_the_wider_error_alone(value: float, errors: tuple, 
     assert value - found.ci_low >= half - 1e-9
     (swapped,) = combined(UNITS, [two], [one], [both])
     assert (swapped.ci_low, swapped.ci_high) == pytest.approx((found.ci_low, found.ci_high))
+
+
+def test_a_converted_table_gives_the_same_numbers(command, write) -> None:
+    rng = np.random.default_rng(2)
+    rows = [
+        line + f",{rng.integers(10, 90)},{'judge' if n % 3 else 'other'}"
+        for n, line in enumerate(crossed_csv().splitlines()[1:])
+    ]
+    write("crossed.csv", "\n".join(["id,question,learner,judge,reference,size,maker", *rows]))
+    roles = ("--cluster", "question", "--cluster", "learner", "--length", "size", "--author", "maker")
+    assert command("audit", "crossed.csv", *roles, "--out", "one").code == 0
+    assert command("convert", "crossed.csv", *roles, "--to", "single.parquet").code == 0
+    assert command("audit", "single.parquet", "--out", "other").code == 0
+    ids = ("cohen_kappa/judge", "false_accept_rate[by=length]/judge", "false_accept_rate[by=author]/judge")
+    first, second = (command("show", out, *ids).out for out in ("one", "other"))
+    assert first.count("\tok") == 3
+    assert second == first

@@ -36,6 +36,10 @@ SOURCES = {
     "labels by condition": (("conditions.csv",), ()),
     "two judges": (("two.csv",), ("--judge", "m1", "--judge", "m2", "--reference", "gold")),
     "no reference": (("alone.csv",), ()),
+    "replies": (
+        ("replies.csv",),
+        ("--judge", "reply", "--reference", "gold", "--parse", "labelled:Mark", "--range", "0,3"),
+    ),
 }
 
 
@@ -50,6 +54,10 @@ def files(write):
     write("pairs.csv", PAIRS)
     write("conditions.csv", BY_CONDITION)
     write("two.csv", "item,gold,m1,m2\na,1,1,0\nb,0,0,0\nc,1,,1\nd,0,1,0\n")
+    write(
+        "replies.csv",
+        "item,gold,reply\na,1,Mark: 1\nb,3,Mark: 2\nc,0,Mark: 7\nd,2,no idea\ne,2,Mark: 2\nf,0,Mark: 0\ng,1,\n",
+    )
     write("alone.csv", "item,question,judge\na,q,1\nb,q,0\nc,r,1\n")
 
 

@@ -221,6 +221,21 @@ def test_the_published_design_takes_less_than_ten_seconds() -> None:
     assert time.perf_counter() - started < 10
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("units", [(19, 14), (6, 6), (40, 5)])
+@pytest.mark.parametrize("unit_sd", [0.0, 0.15])
+def test_false_calls_stay_near_five_in_a_hundred_with_few_learners_too(units: tuple[int, int], unit_sd: float) -> None:
+    (none,) = _Study(tails(units), assumed(unit_sd=unit_sd), True, 1).count([0.0], 10_000)
+    assert 0.035 < none.share < 0.075
+
+
+def test_a_draw_whose_rule_calls_too_often_is_refused() -> None:
+    """Five learners carry half of the variance, and the degrees of freedom are mostly those of the other forty."""
+    floor = judged(tails((40, 5)), 1.0, worlds=2_000, unit_sd=0.6)
+    assert floor.verdict == "refused"
+    assert "the rule calls an effect in" in floor.reason
+
+
 def test_a_plan_from_its_file(design_of: MakeDesign, grader: str) -> None:
     plan = grader.replace("[draw]", "[read]\neffects = [1.0, 0.5]\n[floor]\neffect = 1.0\n[draw]")
     floor = floor_of(design_of(plan), worlds=400)

@@ -45,6 +45,7 @@ def test_an_example_never_replaces_what_was_written_on(command, refused) -> None
 def test_the_grader_example_says_what_it_detects(command) -> None:
     command("plan", "--example", "grader", "--out", "study")
     out = command("plan", "study/plan.toml", "--worlds", "400").out
+    assert "judge   local: local-model, sends max_tokens = 16; the rest is the provider's default" in out
     assert "200 of 384 responses (100 in the high tail, 100 in the low tail) × 4 arms" in out
     assert "prompts of one response differ only in the block (200 of 200 checked)" in out
     assert "label effect (true against swapped)" in out

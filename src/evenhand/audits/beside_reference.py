@@ -4,6 +4,7 @@ An error-free scorer returns the value on reference labels, so that value is the
 judge is at most their difference. Without reference labels none of them is about the judge.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -66,11 +67,11 @@ class Remembered(Generic[Result]):
 
     def __init__(self, function: Callable[[Array], Result]) -> None:
         self._function = function
-        self._known: dict[tuple[tuple[int, ...], bytes], Result] = {}
+        self._known: dict[tuple[tuple[int, ...], bytes], Result] = {}  # by digest: tallies of replicates are large
 
     def __call__(self, tallies: Array) -> Result:
         """The function's value, computed once."""
-        key = (tallies.shape, tallies.tobytes())
+        key = (tallies.shape, hashlib.blake2b(tallies.tobytes()).digest())
         if key not in self._known:
             self._known[key] = self._function(tallies)
         return self._known[key]
@@ -104,7 +105,7 @@ def beside_reference(
 ) -> Iterator[Estimate]:
     """The value on each side there is, and the difference."""
     totals = {side: packed.sum(axis=0) for side, packed in tallies.of_side.items()}
-    measures = {side: one.measure(total) for side, total in totals.items()}
+    measures = {side: Remembered(one.measure(total)) for side, total in totals.items()}
     remarks = {side: one.explain(total) if one.explain else "" for side, total in totals.items()}
     for side, source, words in sides(evidence):
         estimand = one.estimand.replace("{side}", words) + ("" if evidence.has_reference else ALONE)

@@ -33,7 +33,7 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
         moments = tallied(evidence, group, CompleteResponses.moments)
         for one in _of_moments(evidence.cuts):
             yield from beside_reference(evidence, moments, one, params)
-        if group.patterns.n_units * group.n_criteria**2 > MOST_PRODUCT_CELLS:
+        if group.n_product_cells > MOST_PRODUCT_CELLS:
             continue
         products = tallied(evidence, group, CompleteResponses.products)
         criteria = tuple(evidence.criteria[at] for at in group.criteria)

@@ -96,6 +96,7 @@ def _tested(one: Estimate, metric: str, margin: float) -> Iterator[Estimate]:
                 "p_values": {},
                 "simultaneous": None,
                 "detectable": None,
+                "coverage": None,
                 "family": "",
                 "design_effect": None,
                 "events": None,

@@ -1,5 +1,6 @@
 """What an audit may draw on: one judge's tallies, and how intervals are to be made."""
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -141,4 +142,4 @@ class Evidence:
 
     def names(self, active: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> tuple[str, ...]:
         """Names of the units in a population."""
-        return tuple(name for name, kept in zip(self.units.names, active, strict=True) if kept)
+        return self.units.names if active.all() else tuple(itertools.compress(self.units.names, active.tolist()))

@@ -123,4 +123,16 @@ def _replicates(members: Sequence[Member], plan: IntervalPlan) -> Array:
     weights = plan.weights(len(members[0].tallies))
     if max(len(weights) * member.tallies[0].size for member in members) > _MOST_VALUES:
         return np.full((1, len(members)), np.nan)
-    return np.stack([one.scale.forward(one.measure(resample(weights, one.tallies))) for one in members], axis=1)
+    flat = [one.tallies.reshape(len(one.tallies), -1) for one in members]
+    together = resample(weights, np.concatenate(flat, axis=1)) if _fits(weights, flat) else None
+    ends = np.cumsum([0, *(one.shape[1] for one in flat)])
+    values = []
+    for one, start, stop in zip(members, ends, ends[1:], strict=False):
+        drawn = resample(weights, one.tallies) if together is None else together[:, start:stop]
+        values.append(one.scale.forward(one.measure(drawn.reshape(len(weights), *one.tallies.shape[1:]))))
+    return np.stack(values, axis=1)
+
+
+def _fits(weights: Array, flat: Sequence[Array]) -> bool:
+    """Whether the resamples of all members may be made in one product."""
+    return len(weights) * sum(one.shape[1] for one in flat) <= _MOST_VALUES

@@ -27,6 +27,7 @@ from evenhand.stats.scales import IDENTITY, LOG_ONE_MINUS
 METHOD = "generalised"
 _NEGLIGIBLE = 1e-12
 _CONSTANT = "mean squares of 0: that says nothing of its error"
+_ONE_CLUSTER = "one cluster: no interval can be had from it"
 NEGATIVE = "negative as it is estimated, 0 where it is used"
 
 
@@ -162,13 +163,15 @@ class Study:
         df: float,
     ) -> Estimate:
         plan, defined = self.evidence.plan, math.isfinite(value)
+        n_units = int((self.tallies[:, 0] > 0).sum())
         interval = None
-        if defined and plan.method != "none":
+        if defined and plan.method != "none" and n_units > 1:
             interval = self._interval(value, function, plan.confidence_level, unit_of)
+        withheld = "" if plan.method == "none" else _CONSTANT if n_units > 1 else _ONE_CLUSTER
         found = exact(
             self.evidence, name, value if defined else None, unit="response", describes=describes, estimand=estimand, source=source,
-            reason=(_CONSTANT if plan.method != "none" else "") if defined else undefined, n_used=self.n_objects, n_excluded=self.n_excluded,
-            n_clusters=int((self.tallies[:, 0] > 0).sum()) if self.n_clusters is None else self.n_clusters,
+            reason=withheld if defined else undefined, n_used=self.n_objects, n_excluded=self.n_excluded,
+            n_clusters=n_units if self.n_clusters is None else self.n_clusters,
             interval=interval, params={**params, **self.params},
         )  # fmt: skip
         return found.model_copy(update={"interval_df": df}) if found.ci_low is not None else found

@@ -162,7 +162,7 @@ def _from_totals(
     yield Model("livingston_lewis", {"method": "grid400"}, on_grid, ("accuracy", "consistency"),
         "; on the published 400-point grid", at_limit)  # fmt: skip
     yield Model("huynh", {}, _once(lambda counts: other.huynh(counts, cuts)), ("consistency", "kappa"),
-        ", by Huynh's (1976) beta-binomial with the reliability KR-21, its s² over n−1", _huynh_limit)  # fmt: skip
+        ", by Huynh's (1976) beta-binomial whose reliability of the totals is KR-21, its s² over n−1", _huynh_limit)  # fmt: skip
 
 
 def _huynh_limit(totals: Array) -> str:
@@ -179,7 +179,7 @@ def constant(sums: ScoreSums) -> str:
 
 def _from_criteria(K: int, cuts: tuple[float, ...]) -> Iterator[Model]:
     """Models that take a reliability, with Cronbach's alpha of the same responses."""
-    own = ", with the reliability Cronbach's alpha of the same responses"
+    own = ", the reliability of the totals being Cronbach's alpha of the same responses"
     yield from _with_reliability(lambda packed: _alpha(K, packed), lambda packed: packed[..., : K + 1], cuts, own, {})
 
 

@@ -17,7 +17,7 @@ from evenhand.stats.independence import (
     independence_check,
 )
 from evenhand.stats.scales import ATANH, LOG
-from evenhand.tally.moments import MOST_PRODUCT_CELLS, CompleteResponses, complete_responses, unpack_products
+from evenhand.tally.moments import MOST_PRODUCT_CELLS, CompleteResponses, complete_responses, moments_of_products, unpack_products
 from evenhand.tally.rows import MOST_VERDICTS
 
 ORDER = 70
@@ -66,8 +66,9 @@ def _correlation(x: Array, y: Array, counts: Array) -> Array:
 
 def _errors(evidence: Evidence, group: CompleteResponses, excluded: int) -> Iterator[Estimate]:
     errors, k = group.errors(), group.n_criteria
-    if evidence.patterns is not None and evidence.patterns.n_units * k * k <= MOST_PRODUCT_CELLS:
-        packed = group.packed_products(errors)
+    has_products = group.n_product_cells <= MOST_PRODUCT_CELLS
+    packed = group.packed_products(errors) if has_products else None
+    if packed is not None:
         pairs = of.varying_pairs(unpack_products(packed.sum(axis=0), k))
         yield assess(
             evidence,
@@ -76,7 +77,7 @@ def _errors(evidence: Evidence, group: CompleteResponses, excluded: int) -> Iter
                 "response", counted=False),
             packed, undefined="errors vary on fewer than two criteria", n_excluded=excluded, sizes=group.sizes,
         )  # fmt: skip
-    moments = group.packed_moments(errors)
+    moments = group.packed_moments(errors) if packed is None else moments_of_products(packed, k)
     sums = np.stack([moments[:, 0], moments[:, 1:-1].sum(axis=1), moments[:, -1]], axis=1)
     yield assess(
         evidence,

@@ -1,14 +1,17 @@
 """Looking at a plan from the command line: volume, cost, proof, floor and registration, in words."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import click
+
 from evenhand.design.calls import Design, load_design
 from evenhand.design.difference import as_html, as_text, headline
 from evenhand.design.examples import BANK, EXAMPLES, PLAN, example_plan, write_example
-from evenhand.design.floor import Chance, Floor, floor_of
+from evenhand.design.floor import MOST_FALSE_CALLS, Chance, Floor, floor_of
 from evenhand.design.precision import Precision, precision_of
 from evenhand.design.proof import Volume, look
 from evenhand.design.registration import register as write_registration
@@ -20,6 +23,8 @@ from evenhand.run.prices import prices_of
 _LOCAL = ("embedded", "callable", "replay")
 """Backends that no provider is paid for."""
 _WIDTH = 8
+_PATIENCE = 10_000_000
+"""Simulated verdicts from which a user is told what is going on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +63,12 @@ def look_at(
         if diff.exists() and not _is_difference(diff):
             raise OutputError(f"{printable(str(diff))}: exists and is no such difference; choose another name")
         write_text(diff, as_html(proof) if diff.suffix.lower() in (".html", ".htm") else as_text(proof))
+    if worlds * len(design.drawn) * len(design.drawn[0].item.criteria) > _PATIENCE:
+        click.echo(f"simulating {worlds:,} worlds of this draw; --worlds 400 is faster and coarser ...", err=True)
     floor = floor_of(design, worlds=worlds, seed=seed)
     precision = precision_of(design, worlds=worlds, seed=seed) if floor is None else None
-    lines = [
-        f"plan    {printable(path.name)} {design.saved.hash[:12]}: {_judged(design)}",
-        *_volume_lines(design, volume),
-    ]
+    lines = [f"plan    {printable(path.name)} {design.saved.hash[:12]}: {_judged(design)}"]
+    lines += [*_judge_lines(design), *volume_lines(design, volume)]
     if len(design.plan.arm) > 1:
         lines.append(
             f"arms    {headline(proof)}"
@@ -105,7 +110,20 @@ def _judged(design: Design) -> str:
     return " × ".join(parts) if not tails else f"{parts[0]} ({parts[1]})" + "".join(f" × {one}" for one in parts[2:])
 
 
-def _volume_lines(design: Design, volume: Volume) -> list[str]:
+def _judge_lines(design: Design) -> list[str]:
+    """What is sent to each judge beside the prompt; what is not named is the provider's default."""
+    lines = []
+    for judge in design.plan.judge:
+        sent = ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in judge.settings.items())
+        lines.append(
+            printable(
+                f"judge   {judge.name}: {judge.model}, sends {sent or 'no settings'}; the rest is the provider's default"
+            )
+        )
+    return lines
+
+
+def volume_lines(design: Design, volume: Volume) -> list[str]:
     said = f"calls   {volume.calls:,}, about {_tokens(volume.tokens_in)} tokens in, {_tokens(volume.tokens_out)} out"
     if not volume.bounded:
         said += " (no max_tokens is set: replies may be longer)"
@@ -200,8 +218,10 @@ def _refusal(found: Floor | Precision | None) -> str:
         return ""
     if found.would_do is not None:
         size = f"about {found.would_do.responses:,} responses of {found.would_do.units:,} {found.unit}s would do"
+    elif isinstance(found, Floor) and found.false_calls and found.false_calls.ends[0] > MOST_FALSE_CALLS:
+        size = f"a draw with more {found.unit}s in its smaller tail would do better"
     else:
-        size = "no size up to 60,000 verdicts would do" if found.target else "name more units"
+        size = "no size up to 60,000 verdicts would do" if found.target else f"draw more {found.unit}s"
     return f"the floor refuses this plan: {found.reason}; {size}, or ask for less in [floor]"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import click
 
 if TYPE_CHECKING:
-    from evenhand.run.runner import Tally
+    from evenhand.run.budget import Tally
 
 _FIRST, _EVERY, _PLAIN_EVERY = 1.0, 0.2, 30.0
 """Seconds before the first word, between two states of a bar, and between two plain lines."""

@@ -262,7 +262,9 @@ def _judged(
         if target:
             by_effect[target] = by_effect[target] + more[1]
     verdict, reason = _verdict(by_effect.get(target or 0.0), none, smallest)
-    would_do = _size_that_would_do(study, target, smallest, worlds) if verdict == "refused" and target else None
+    asked = by_effect.get(target or 0.0)
+    too_small = asked is not None and asked.ends[1] < POWER
+    would_do = _size_that_would_do(study, asked.effect, smallest, worlds) if asked and too_small else None
     chances = [by_effect[effect] for effect in wanted]
     return Floor(
         reads, unit, study.shape.n_units, verdict, reason, target, smallest, tuple(chances), none, would_do, words

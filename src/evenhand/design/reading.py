@@ -50,7 +50,11 @@ class ReplyReader:
             "occasion": "occasion",
             "arm": "arm",
         }
-        if plan.bank.cluster:
+        if plan.unit == "learner" and not plan.bank.criteria:
+            roles["cluster"] = (
+                "learner_id"  # what the plan says its intervals resample; a checklist belongs to its question
+            )
+        elif plan.bank.cluster:
             roles["cluster"] = "cluster_id"
         if plan.bank.reference:
             roles["reference"] = "reference"

@@ -68,7 +68,7 @@ def read_file(
     kind = format_ or FORMATS.get(path.suffix.casefold())
     if kind is None or kind not in FORMATS.values():
         raise SourceError(_unknown_ending(path, shown) if kind is None else _unknown_format(kind))
-    digest, first_row = _sha256(path), 2 if kind == "csv" else 1
+    digest, first_row = sha256(path), 2 if kind == "csv" else 1
     unusable: dict[str, str] = {}
     try:
         if kind == "xlsx":
@@ -125,7 +125,12 @@ def _absent(path: Path, problem: Exception) -> str:
     return f"{shown}: no such file" + did_you_mean(path.name, beside)
 
 
-def _sha256(path: Path) -> str:
+def sha256(path: Path) -> str:
+    """Of a file's bytes, in hexadecimal.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

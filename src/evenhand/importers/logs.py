@@ -1,6 +1,5 @@
 """Logs into the engine: chunk by chunk in bounded memory, every record counted, with a spec that names the columns."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import SourceError, printable, quoted
+from evenhand.importers.files import sha256
 from evenhand.importers.records import CANONICAL, EXTRA, LogImporter, Row, Tally
 from evenhand.verdicts.engine import Engine, quote
 from evenhand.verdicts.sources import Source
@@ -84,7 +84,7 @@ def read_logs(engine: Engine, importer: LogImporter, paths: Sequence[Path], give
     spec = completed(given or Spec(), spec.model_copy(update={**roles, **({} if own else importer.scale(labels))}))
     columns = _columns_in_use(engine, rows, tables[0], spec)
     sources = tuple(
-        Source(path.name, table.name, columns, _sha256(path)) for path, table in zip(paths, tables, strict=True)
+        Source(path.name, table.name, columns, sha256(path)) for path, table in zip(paths, tables, strict=True)
     )
     return Logs(
         sources, spec, {table.shown: table.counts() for table in tables}, (*notes, *said, *_mixed(engine, rows))
@@ -310,11 +310,3 @@ def _layout_note(importer: LogImporter, tables: Sequence[_Table]) -> Iterator[st
             f"{importer.name}: unverified layout{of}: this importer follows the tool's documentation and has not met one of its "
             "own files; compare the counts with the tool's"
         )
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as problem:
-        raise SourceError(f"{printable(path.name)}: cannot be read ({problem.strerror})") from None

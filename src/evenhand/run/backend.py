@@ -1,5 +1,6 @@
 """What serves a request: one reply, or one failure of a named kind."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -58,6 +59,17 @@ class Reply:
     tokens: Mapping[str, float] = field(default_factory=dict)
     raw: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def kept(self) -> dict[str, str]:
+        """What a ledger keeps of it beside text and usage, so that a replay reads the same."""
+        kept = dict(self.raw)
+        kept |= {REFUSAL: self.refusal} if self.refusal else {}
+        return kept | ({TOKENS: json.dumps(dict(self.tokens), ensure_ascii=False)} if self.tokens else {})
+
+
+REFUSAL, TOKENS = "refusal", "first_token"
+"""Names under which a ledger keeps a provider's own refusal and the probabilities of the first token."""
+
 
 class CallFailedError(Exception):
     """An attempt without a reply.
@@ -67,13 +79,21 @@ class CallFailedError(Exception):
         status: the HTTP status, 0 where there was none.
         retry_after: seconds the provider asks to wait, 0 where it does not say.
         usage: tokens the provider charged all the same.
+        raw: what else the provider said that identifies the attempt.
     """
 
     def __init__(
-        self, kind: FailureKind, message: str, *, status: int = 0, retry_after: float = 0.0, usage: Usage = Usage()
+        self,
+        kind: FailureKind,
+        message: str,
+        *,
+        status: int = 0,
+        retry_after: float = 0.0,
+        usage: Usage = Usage(),
+        raw: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
-        self.kind, self.status, self.retry_after, self.usage = kind, status, retry_after, usage
+        self.kind, self.status, self.retry_after, self.usage, self.raw = kind, status, retry_after, usage, raw or {}
 
     @property
     def named(self) -> str:
@@ -111,3 +131,8 @@ def failure_kind(status: int) -> FailureKind:
         429: "rate limit",
     }
     return named.get(status, "server" if status >= 500 else "bad request")
+
+
+def storable(text: str) -> str:
+    """Text without half surrogates, which no encoding holds; they are shown as escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()

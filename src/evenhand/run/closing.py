@@ -4,14 +4,19 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
+import duckdb
+
 from evenhand.design.request import PlannedCall
-from evenhand.errors import LedgerError, printable
+from evenhand.errors import LedgerError, OutputError, printable
 from evenhand.importers.files import SPEC_KEY
 from evenhand.output import new_file
 from evenhand.run.ledger import COLUMNS, Attempt, Ledger, attempt_of
-from evenhand.verdicts.engine import Engine, quote
+from evenhand.verdicts.engine import Engine, quote, without_folders
 from evenhand.verdicts.spec import Spec
 
 _TYPES = {
@@ -21,7 +26,25 @@ _TYPES = {
     **dict.fromkeys(("cost", "seconds", "confidence"), "DOUBLE"),
 }
 _OF_REPLY = ("value", "status", "reason", "raw_value", "explanation", "confidence", "served_model", "finish_reason")
-_FINGERPRINTS = ("call", "request", "plan")
+NOT_CALLED, IN_BATCH = "not called", "in a batch"
+"""Why a call without an attempt has no verdict: it was not made, or a batch file waits for its results."""
+_ROWS = 2_000
+"""Rows that are held as Python objects at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of the calls of a plan.
+
+    Attributes:
+        calls: rows of the table.
+        unanswered: those whose attempts all failed, and those never attempted.
+        waiting: of these, calls that wait for the results of a batch.
+    """
+
+    calls: int
+    unanswered: int
+    waiting: int
 
 
 def read_attempts(path: Path) -> Iterator[Attempt]:
@@ -31,21 +54,32 @@ def read_attempts(path: Path) -> Iterator[Attempt]:
         LedgerError: a row is not what was written, or the file is no ledger.
     """
     listed = ", ".join(map(quote, (*COLUMNS, "digest")))
-    with Engine() as engine:
+    with Engine() as engine, _readable(path):
         known = {row[0] for row in engine.rows("SELECT name FROM parquet_schema(?)", [str(path)])}
         if not {*COLUMNS, "digest"} <= known:
             raise LedgerError(f"{printable(path.name)}: no closed ledger of this version")
         cursor = engine.connection.execute(
-            f"SELECT {listed} FROM read_parquet(?) ORDER BY place, key, number", [str(path)]
+            f"SELECT {listed}, row_number() OVER () FROM read_parquet(?) ORDER BY place, key, number", [str(path)]
         )
-        while rows := cursor.fetchmany(2_000):
+        while rows := cursor.fetchmany(_ROWS):
             for row in rows:
-                attempt = attempt_of(dict(zip(COLUMNS, row[:-1], strict=True)))
-                if attempt.digest != row[-1]:
+                attempt = attempt_of(row[:-1])
+                if attempt is None:
                     raise LedgerError(
-                        f"{printable(path.name)}: attempt {attempt.number} of call {attempt.key[:12]} is damaged"
+                        f"{printable(path.name)}: row {row[-1]} is damaged; restore a copy, or move the file away to start over"
                     )
                 yield attempt
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error as problem:
+        said = printable(without_folders(str(problem)).splitlines()[0])[:200]
+        raise LedgerError(
+            f"{printable(path.name)}: damaged ({said}); restore a copy, or move the file away to start over"
+        ) from None
 
 
 def close_ledger(ledger: Ledger, path: Path) -> None:
@@ -53,41 +87,68 @@ def close_ledger(ledger: Ledger, path: Path) -> None:
 
     Raises:
         LedgerError: they differ; both files stay.
+        OutputError: the file cannot be written; the SQLite file stays.
     """
-    _write_rows((_flat(attempt) for attempt in ledger.attempts()), path, [*COLUMNS, "digest"], {})
-    written = [attempt.digest for attempt in ledger.attempts()]
-    if written != [attempt.digest for attempt in read_attempts(path)]:
+    _write_rows((_flat(attempt) for attempt in ledger.attempts()), path, {}, [*COLUMNS, "digest"])
+    pairs = zip_longest(ledger.attempts(), read_attempts(path))
+    if not all(one is not None and other is not None and one.digest == other.digest for one, other in pairs):
         raise LedgerError(f"{printable(path.name)}: does not read back as it was written; {ledger.path.name} is kept")
     ledger.close()
-    for suffix in ("", "-wal", "-shm"):
+    for suffix in ("-wal", "-shm", ""):  # an empty journal goes first: without its file it would be another one's
         Path(f"{ledger.path}{suffix}").unlink(missing_ok=True)
 
 
-def verdict_rows(calls: Iterable[PlannedCall], attempts: Iterable[Attempt], plan: str) -> Iterator[dict[str, object]]:
+def verdict_rows(
+    calls: Iterable[PlannedCall], ledger: Ledger, plan: str, batched: frozenset[str] = frozenset()
+) -> Iterator[dict[str, object]]:
     """One row a planned call, in the plan's order: its verdict, or why there is none.
 
-    A call whose attempts all failed is an ``error`` with the failure as its reason; one never attempted is ``missing``.
+    A call whose attempts all failed is an ``error`` with the failure as its reason; one never attempted is ``missing``. The model
+    of a row is the one that served it; rows without a reply have that of their judge's other calls where it is always the same,
+    so that an outage makes no condition of its own.
+
+    Args:
+        plan: its hash.
+        batched: judges whose calls wait in a batch file where they were not made.
     """
-    last = {attempt.key: attempt for attempt in attempts}
+    served = ledger.served()
     for call in calls:
-        found = last.get(call.key)
+        attempts = list(ledger.of_call(call.key))
         row: dict[str, object] = {**call.labels, **dict.fromkeys(_OF_REPLY)}
-        if found is None:
-            row |= {"status": "missing", "reason": "not called"}
-        elif found.outcome == "failed":
-            row |= {"status": "error", "reason": found.failure}
-        else:
+        models = served.get(call.request.model, frozenset())
+        model = next(iter(models)) if len(models) == 1 else ""
+        if (found := next((one for one in attempts if one.outcome == "replied"), None)) is not None:
             row |= {name: getattr(found, name) or None for name in _OF_REPLY}
-            if found.served_model and found.served_model != found.model:
-                row["model"] = found.served_model
+            model = found.served_model
+        elif attempts:
+            row |= {"status": "error", "reason": attempts[-1].failure}
+        else:
+            waits = call.labels.get("rater_id") in batched
+            row |= {"status": "missing", "reason": IN_BATCH if waits else NOT_CALLED}
+        if model and model != call.request.model:
+            row["model"] = model
         yield {**row, "call": call.key, "request": call.request.fingerprint, "plan": plan}
 
 
-def write_verdicts(rows: Iterable[Mapping[str, object]], path: Path, spec: Spec) -> None:
-    """Write verdicts as Parquet with the spec that reads them; the columns are those of the rows, in order of first sight."""
-    held = list(rows)
-    columns = list(dict.fromkeys(name for row in held for name in row))
-    _write_rows(held, path, columns, {SPEC_KEY: spec.to_toml()})
+def write_verdicts(rows: Iterable[Mapping[str, object]], path: Path, spec: Spec) -> Written:
+    """Write verdicts as Parquet with the spec that reads them; the columns are those of the rows, in order of first sight.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    calls = unanswered = waiting = 0
+
+    def counted() -> Iterator[Mapping[str, object]]:
+        nonlocal calls, unanswered, waiting
+        for row in rows:
+            calls += 1
+            missing = row["reason"] if row["status"] == "missing" else None
+            unanswered += row["status"] == "error" or missing in (NOT_CALLED, IN_BATCH)
+            waiting += missing == IN_BATCH
+            yield row
+
+    _write_rows(counted(), path, {SPEC_KEY: spec.to_toml()})
+    return Written(calls, unanswered, waiting)
 
 
 def _flat(attempt: Attempt) -> dict[str, object]:
@@ -97,24 +158,53 @@ def _flat(attempt: Attempt) -> dict[str, object]:
 
 
 def _write_rows(
-    rows: Iterable[Mapping[str, object]], path: Path, columns: list[str], metadata: Mapping[str, str]
+    rows: Iterable[Mapping[str, object]], path: Path, metadata: Mapping[str, str], columns: Iterable[str] = ()
 ) -> None:
-    """Rows as Parquet, through a file of JSON lines: text stays text, and nothing is held twice in memory."""
+    """Rows as Parquet, through a file of JSON lines: text stays text, and nothing is held twice in memory.
+
+    Raises:
+        OutputError: there is no room, or the place cannot be written.
+    """
+    try:
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=drafts_of(path)) as aside:
+            lines = Path(aside) / "rows.jsonl"
+            names = dict.fromkeys(columns)
+            with lines.open("w", encoding="utf-8") as stream:
+                for row in rows:
+                    names |= dict.fromkeys(row)
+                    stream.write(json.dumps(dict(row), ensure_ascii=False) + "\n")
+            with new_file(path) as draft:
+                _copy(lines, draft, tuple(names), metadata)
+                with draft.open("rb") as stored:
+                    os.fsync(stored.fileno())
+    except OSError as problem:
+        raise _unwritable(path, problem.strerror or type(problem).__name__) from None
+    except duckdb.Error as problem:
+        raise _unwritable(path, without_folders(str(problem)).splitlines()[0]) from None
+
+
+def _unwritable(path: Path, why: str) -> OutputError:
+    return OutputError(
+        f"{printable(path.name)}: cannot be written ({printable(why)[:200]}); what was answered is kept in the ledger: make room, and "
+        "run the same line again"
+    )
+
+
+def drafts_of(path: Path) -> str:
+    """How the name of a draft of this file begins."""
+    return f".{path.name[:40]}-"
+
+
+def _copy(lines: Path, path: Path, columns: tuple[str, ...], metadata: Mapping[str, str]) -> None:
     said = ", ".join("{}: '{}'".format(quote(name), text.replace("'", "''")) for name, text in metadata.items())
     options = "FORMAT parquet, COMPRESSION zstd" + (f", KV_METADATA {{{said}}}" if said else "")
     kinds = ", ".join("{}: '{}'".format(quote(name), _TYPES.get(name, "VARCHAR")) for name in columns)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".closing-") as aside, Engine() as engine:
-        lines = Path(aside) / "rows.jsonl"
-        with lines.open("w", encoding="utf-8") as stream:
-            for row in rows:
-                stream.write(json.dumps(dict(row), ensure_ascii=False) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        listed = ", ".join(map(quote, columns))
-        with new_file(path) as draft:
-            place = str(draft.absolute()).replace("'", "''")
-            source = str(lines).replace("'", "''")
-            engine.run(
-                f"COPY (SELECT {listed} FROM read_json('{source}', format = 'newline_delimited', columns = {{{kinds}}}, "
-                f"maximum_object_size = 1000000000)) TO '{place}' ({options})"
-            )
+    place, source = (str(one.absolute()).replace("'", "''") for one in (path, lines))
+    engine = Engine()
+    try:
+        engine.run(
+            f"COPY (SELECT {', '.join(map(quote, columns))} FROM read_json('{source}', format = 'newline_delimited', "
+            f"columns = {{{kinds}}}, maximum_object_size = 1000000000)) TO '{place}' ({options})"
+        )
+    finally:
+        engine.close()

@@ -6,9 +6,9 @@ cannot spend the same money; a kill at any moment loses no row that was committe
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -73,6 +73,7 @@ class Attempt:
 
 
 COLUMNS = tuple(one.name for one in fields(Attempt))
+_AT = {name: place for place, name in enumerate(COLUMNS)}
 _MAPPINGS = ("labels", "extra")
 
 
@@ -130,6 +131,22 @@ class Ledger:
         if said != ["ok"]:
             raise LedgerError(self._damaged("; ".join(map(str, said))))
 
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """A block in which what SQLite says of the file becomes a sentence.
+
+        Raises:
+            LedgerError: it is damaged, or cannot be written.
+        """
+        try:
+            yield
+        except sqlite3.OperationalError as problem:
+            raise LedgerError(
+                f"{self._shown}: the ledger cannot be written ({problem}); what was committed is kept: make room, and run the same line again"
+            ) from None
+        except sqlite3.DatabaseError as problem:
+            raise LedgerError(self._damaged(str(problem))) from None
+
     def _damaged(self, why: str) -> str:
         return f"{self._shown}: damaged ({printable(why)[:160]}); nothing was changed. Move it away to start over, or restore a copy"
 
@@ -147,32 +164,73 @@ class Ledger:
         self._connection.close()
 
     def record(self, attempt: Attempt) -> None:
-        """Commit one attempt."""
-        self._connection.execute(_INSERT.format("INSERT"), _row(attempt))
+        """Commit one attempt.
 
-    def adopt(self, attempts: Iterable[Attempt]) -> None:
-        """Take over attempts of closed ledgers, all or none; those it holds already stay as they are."""
-        self._connection.execute("BEGIN")
-        self._connection.executemany(_INSERT.format("INSERT OR IGNORE"), map(_row, attempts))
-        self._connection.execute("COMMIT")
+        Raises:
+            LedgerError: it cannot be written, as on a full disk.
+        """
+        with self._in_words():
+            self._connection.execute(_INSERT, _row(attempt))
+
+    def adopt(self, attempts: Iterable[Attempt]) -> int:
+        """Take over attempts of other ledgers, all or none, and return how many were new.
+
+        An attempt that it holds already stays as it is. Two ledgers may have tried the same call: both attempts were paid for, so
+        the second one is kept under the next number.
+
+        Raises:
+            LedgerError: it cannot be written, or one of the others is damaged.
+        """
+        taken = 0
+        with self._in_words():
+            (rows,) = self._connection.execute("SELECT count(*) FROM attempts").fetchone()
+            self._connection.execute("BEGIN")
+            try:
+                for attempt in attempts:
+                    taken += self._adopt(attempt, list(self.of_call(attempt.key)) if rows else [])
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+        return taken
+
+    def _adopt(self, attempt: Attempt, held: list[Attempt]) -> bool:
+        if any(_same(one, attempt) for one in held):
+            return False
+        numbers = {one.number for one in held}
+        number = attempt.number if attempt.number not in numbers else max(numbers) + 1
+        self._connection.execute(_INSERT, _row(replace(attempt, number=number)))
+        return True
 
     def finished(self) -> frozenset[str]:
         """Keys of calls that have their reply."""
-        return frozenset(
-            key for (key,) in self._connection.execute("SELECT key FROM attempts WHERE outcome = 'replied'")
-        )
+        with self._in_words():
+            return frozenset(
+                key for (key,) in self._connection.execute("SELECT key FROM attempts WHERE outcome = 'replied'")
+            )
 
     def tried(self) -> dict[str, int]:
         """Attempts made so far by call."""
-        return dict(self._connection.execute("SELECT key, max(number) FROM attempts GROUP BY key"))
+        with self._in_words():
+            return dict(self._connection.execute("SELECT key, max(number) FROM attempts GROUP BY key"))
 
     def spent(self) -> tuple[int, int, float, int]:
         """Attempts, tokens, known money, and attempts with tokens but without a known price."""
-        row = self._connection.execute(
-            "SELECT count(*), coalesce(sum(prompt_tokens + completion_tokens), 0), coalesce(sum(cost), 0.0), "
-            "count(*) FILTER (WHERE cost IS NULL AND prompt_tokens + completion_tokens > 0) FROM attempts"
-        ).fetchone()
+        with self._in_words():
+            row = self._connection.execute(
+                "SELECT count(*), coalesce(sum(prompt_tokens + completion_tokens), 0), coalesce(sum(cost), 0.0), "
+                "count(*) FILTER (WHERE cost IS NULL AND prompt_tokens + completion_tokens > 0) FROM attempts"
+            ).fetchone()
         return int(row[0]), int(row[1]), float(row[2]), int(row[3])
+
+    def served(self) -> dict[str, frozenset[str]]:
+        """Models that answered, by the model that was asked for."""
+        found: dict[str, set[str]] = {}
+        with self._in_words():
+            asked = "SELECT DISTINCT model, served_model FROM attempts WHERE outcome = 'replied' AND served_model <> ''"
+            for model, served in self._connection.execute(asked):
+                found.setdefault(model, set()).add(served)
+        return {model: frozenset(names) for model, names in found.items()}
 
     def attempts(self) -> Iterator[Attempt]:
         """All rows in the plan's order, each held against its digest.
@@ -180,23 +238,54 @@ class Ledger:
         Raises:
             LedgerError: a row is not what was written.
         """
-        order = f"SELECT {', '.join(COLUMNS)}, digest FROM attempts ORDER BY place, key, number"
-        with closing(self._connection.execute(order)) as cursor:
-            for row in cursor:
-                attempt = attempt_of(dict(zip(COLUMNS, row[:-1], strict=True)))
-                if attempt.digest != row[-1]:
-                    raise LedgerError(
-                        self._damaged(
-                            f"attempt {attempt.number} of call {attempt.key[:12]} was changed after it was written"
-                        )
-                    )
+        return self._read("ORDER BY place, key, number")
+
+    def of_call(self, key: str) -> Iterator[Attempt]:
+        """The attempts at one call, the first one first, each held against its digest.
+
+        Raises:
+            LedgerError: a row is not what was written.
+        """
+        return self._read("WHERE key = ? ORDER BY number", key)
+
+    def verify(self) -> None:
+        """Hold every row against its digest.
+
+        Raises:
+            LedgerError: one is not what was written.
+        """
+        for _ in self.attempts():
+            pass
+
+    def _read(self, which: str, *values: str) -> Iterator[Attempt]:
+        with (
+            self._in_words(),
+            closing(
+                self._connection.execute(f"SELECT {', '.join(COLUMNS)}, digest FROM attempts {which}", values)
+            ) as rows,
+        ):
+            for row in rows:
+                attempt = attempt_of(row)
+                if attempt is None:
+                    what = f"attempt {row[_AT['number']]} of call {str(row[_AT['key']])[:12]}"
+                    raise LedgerError(self._damaged(f"{what} was changed after it was written"))
                 yield attempt
 
 
-def attempt_of(row: Mapping[str, object]) -> Attempt:
-    """An attempt from its columns."""
-    values = {name: json.loads(str(value)) if name in _MAPPINGS else value for name, value in row.items()}
-    return Attempt(**values)  # type: ignore[arg-type]
+def _same(one: Attempt, other: Attempt) -> bool:
+    """Whether both are the same attempt, under whatever number."""
+    return replace(one, number=0) == replace(other, number=0)
+
+
+def attempt_of(row: Sequence[object]) -> Attempt | None:
+    """An attempt from its columns and its digest, the last one; None where they are not what was written."""
+    values: dict[str, object] = dict(zip(COLUMNS, row[:-1], strict=True))
+    try:
+        values |= {name: json.loads(str(values[name])) for name in _MAPPINGS}
+        attempt = Attempt(**values)  # type: ignore[arg-type]
+        return attempt if attempt.digest == row[-1] else None
+    except (TypeError, ValueError):  # no JSON, or nothing that JSON has
+        return None
 
 
 def _row(attempt: Attempt) -> list[object]:
@@ -208,7 +297,7 @@ def _row(attempt: Attempt) -> list[object]:
     return [*cells, attempt.digest]
 
 
-_INSERT = f"{{}} INTO attempts VALUES ({', '.join('?' * (len(COLUMNS) + 1))})"
+_INSERT = f"INSERT INTO attempts VALUES ({', '.join('?' * (len(COLUMNS) + 1))})"
 _KINDS = {
     "number": "INTEGER NOT NULL",
     "place": "INTEGER NOT NULL",

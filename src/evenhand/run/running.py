@@ -3,56 +3,35 @@
 import asyncio
 import contextlib
 import json
+import math
 import signal
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evenhand.design.calls import Design
 from evenhand.design.reading import ReplyReader
 from evenhand.design.registration import Registration
 from evenhand.design.request import PlannedCall
-from evenhand.errors import OutputError, RequestError, printable
-from evenhand.output import write_text
+from evenhand.errors import RequestError, did_you_mean, printable
 from evenhand.run.backend import Backend, Reply
 from evenhand.run.backends import backend_of
 from evenhand.run.backends.function import Answer, FunctionBackend
-from evenhand.run.closing import close_ledger, read_attempts, verdict_rows, write_verdicts
+from evenhand.run.batching import Requests, Results, read_results, results_in, write_requests
+from evenhand.run.budget import Budget, Purse, Tally
+from evenhand.run.closing import close_ledger, verdict_rows, write_verdicts
+from evenhand.run.folder import RunFolder, Shard
 from evenhand.run.ledger import Ledger
-from evenhand.run.prices import prices_of
-from evenhand.run.runner import Budget, Policy, Progress, Reader, Run, Tally
+from evenhand.run.prices import Prices, prices_of
+from evenhand.run.redacting import secrets_of
+from evenhand.run.runner import Policy, Progress, Reader, Run
 from evenhand.verdicts.parsing import Parsed
 
-VERDICTS, PLAN = "verdicts.parquet", "plan.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """One part of a plan's calls: every n-th, from the i-th."""
-
-    number: int = 1
-    of: int = 1
-
-    @classmethod
-    def parse(cls, text: str) -> "Shard":
-        """From ``2/8``.
-
-        Raises:
-            RequestError: it is no such pair.
-        """
-        number, _, of = text.partition("/")
-        if not (number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
-            raise RequestError(f'--shard "{printable(text)}": write it as 2/8, the second of eight')
-        return cls(int(number), int(of))
-
-    @property
-    def suffix(self) -> str:
-        """In names of files; empty for a whole plan."""
-        return "" if self.of == 1 else f"-{self.number}of{self.of}"
-
-    def of_calls(self, design: Design) -> Iterator[PlannedCall]:
-        """The calls of this part."""
-        return (call for call in design.calls() if call.place % self.of == self.number - 1)
+INTERRUPTED = "interrupted"
+_FREE = ("embedded", "callable", "replay")
+"""Backends that no provider is paid for."""
+_MOST_THREADS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,97 +41,197 @@ class Finished:
     Attributes:
         tally: how it went.
         verdicts: file of verdicts, one row a call.
-        unanswered: calls of the plan without a reply.
+        calls: of the plan, or of this part of it.
+        unanswered: those without a reply.
         changed_plans: plans that the folder served before this one.
+        waiting: unanswered calls whose requests wait in a batch, never tried so far.
+        requests: the files of requests, where a judge is asked in batches and calls are left.
+        results: what became of results that were read.
     """
 
     tally: Tally
     verdicts: Path
+    calls: int
     unanswered: int
     changed_plans: int
+    waiting: int = 0
+    requests: Requests | None = None
+    results: Results | None = None
+
+    @property
+    def kept(self) -> int:
+        """Calls that had their reply before this run."""
+        return self.calls - self.unanswered - self.tally.replied - (self.results.answered if self.results else 0)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether its user stopped it before its end."""
+        return self.tally.stopped == INTERRUPTED and self.unanswered > 0
+
+
+@dataclass(frozen=True)
+class _Judges:
+    """Who answers: backends by the judge's name, functions among them, and the names of those that are asked in batches."""
+
+    backends: Mapping[str, Backend]
+    functions: frozenset[str]
+    batched: frozenset[str]
+
+    def calls(self, design: Design, part: Shard, *, batched: bool) -> Iterator[PlannedCall]:
+        """The calls that are made one by one, or those that go into a batch."""
+        for call in self.all_calls(design, part):
+            if (call.labels["rater_id"] in self.batched) == batched:
+                yield call
+
+    def all_calls(self, design: Design, part: Shard) -> Iterator[PlannedCall]:
+        """Every call of a part; one that a function answers is no call of the server that the plan names, and has a key of its own."""
+        for call in part.of_calls(design):
+            if call.labels["rater_id"] in self.functions:
+                yield replace(call, request=replace(call.request, endpoint=FunctionBackend.name))
+            else:
+                yield call
 
 
 def run_design(
     design: Design,
     out: Path,
     *,
+    judges: Mapping[str, Answer] | None = None,
     shard: Shard | None = None,
+    registered: Registration | None = None,
     progress: Progress | None = None,
     in_flight: int | None = None,
-    judges: Mapping[str, Answer] | None = None,
-    registered: Registration | None = None,
+    batch_results: Sequence[Path] = (),
 ) -> Finished:
-    """Make the calls of a plan that have no reply yet, and write the verdicts of all of them.
+    """Make the calls of a design that have no reply yet, and write the verdicts.
+
+    A folder keeps the replies to calls that a changed plan no longer makes; they stay out of its verdicts.
 
     Args:
-        design: the plan with what it names.
-        out: folder of the run; an earlier run of this or an earlier version of the plan there is gone on with.
-        shard: a part of the calls.
-        progress: told after each attempt.
-        in_flight: calls at once, in the plan's place.
-        judges: functions that answer for the judges of these names.
-        registered: the registration that the plan is held to; it is kept beside the plan.
+        design: what is asked.
+        out: folder of the run: a ledger, the plan, and the verdicts, for a shard with its number in their names.
+        judges: functions for judges of the plan, by name.
+        shard: make only this part; without one, the ledgers of shards in the folder are merged and the rest is made.
+        registered: refuses any other plan than the registered one.
+        progress: told after every attempt.
+        in_flight: calls at once, instead of the plan's.
+        batch_results: results of batches; beside them, those that lie in the folder are read.
 
     Raises:
-        OutputError: the folder holds something else.
         LedgerError: the ledger is damaged or in use.
-        RequestError: a judge cannot be reached as the plan says (no key, no library), or another plan is registered.
+        OutputError: the folder is not one of a run, or cannot be written.
+        RequestError: a key, library or function is not there, a key stands in the plan, or another plan is registered.
+        SourceError: a file of results cannot be read.
     """
     if registered is not None:
         registered.check(design.saved.hash, printable(design.saved.name))
-    part = shard or Shard()
-    _check_folder(out)
-    out.mkdir(parents=True, exist_ok=True)
-    functions = dict(judges or {})
-    folder = design.saved.folder
-    backends: dict[str, Backend] = {
-        judge.name: FunctionBackend(functions[judge.name]) if judge.name in functions else backend_of(judge, folder)
-        for judge in design.plan.judge
-    }
+    folder = RunFolder(out, shard or Shard())
+    part = folder.part
+    prices = prices_of(design.plan.prices, design.saved.folder)
+    _check_money(design, prices, frozenset(judges or {}))
+    answering = _judges(design, judges or {})
+    if batch_results and not answering.batched:
+        raise RequestError('--batch-results: no judge of this plan is asked in batches (backend = "batch")')
+    folder.prepare()
     reader = ReplyReader(design.plan)
+    read = _reader(design, reader)
+    with Ledger(folder.open_ledger) as ledger:
+        folder.clear_drafts()
+        folder.adopt_others(ledger, lambda: answering.all_calls(design, part))
+        ledger.verify()
+        earlier = folder.earlier_plans(design)
+        folder.record_plan(design, earlier)
+        held = results_in(out) if answering.batched else []
+        files = tuple({path.resolve(): path for path in (*held, *batch_results)}.values())
+        results = None
+        if files:
+            batched = answering.calls(design, part, batched=True)
+            results = read_results(files, batched, ledger, read, prices)
+        budget = Budget(design.plan.budget.money, design.plan.budget.tokens, design.plan.budget.calls).part(part.of)
+        run = Run(
+            answering.calls(design, part, batched=False),
+            _ByJudge(answering.backends),
+            ledger,
+            read,
+            policy=_policy(design, in_flight),
+            budget=budget,
+            prices=prices,
+            progress=progress,
+        )
+        tally = asyncio.run(_made(run, answering.backends))
+        requests = None
+        if answering.batched:
+            finished = ledger.finished()
+            left = (call for call in answering.calls(design, part, batched=True) if call.key not in finished)
+            if not tally.stopped:
+                requests = write_requests(left, out, part.suffix, Purse(budget, prices, replace(tally)))
+        rows = verdict_rows(
+            answering.all_calls(design, part), ledger, design.saved.hash, answering.batched if requests else frozenset()
+        )
+        written = write_verdicts(rows, folder.verdicts, reader.verdict_spec())
+        close_ledger(ledger, folder.closed_ledger)
+    return Finished(
+        tally, folder.verdicts, written.calls, written.unanswered, len(earlier), written.waiting, requests, results
+    )
+
+
+def _judges(design: Design, functions: Mapping[str, Answer]) -> _Judges:
+    plan, names = design.plan, [one.name for one in design.plan.judge]
+    unknown = next((name for name in functions if name not in names), None)
+    if unknown is not None:
+        raise RequestError(
+            f'judges: no [[judge]] of this plan is called "{printable(unknown)}"{did_you_mean(unknown, names)}'
+        )
+    secrets = secrets_of(plan.judge)
+    backends: dict[str, Backend] = {}
+    for judge in plan.judge:
+        if judge.name in functions:
+            backends[judge.name] = FunctionBackend(functions[judge.name])
+        elif judge.backend != "batch":
+            backends[judge.name] = backend_of(judge, design.saved.folder, secrets)
+    batched = frozenset(name for name in names if name not in backends)
+    return _Judges(backends, frozenset(functions), batched)
+
+
+def _check_money(design: Design, prices: Prices, functions: frozenset[str]) -> None:
+    """A budget in money holds nobody whose price is not known."""
+    if math.isinf(design.plan.budget.money):
+        return
+    for judge in design.plan.judge:
+        if judge.name not in functions and judge.backend not in _FREE and judge.model not in prices.models:
+            raise RequestError(
+                f'[budget] money: "{printable(judge.model)}" has no price, so money cannot be counted; add it to a table of your own '
+                '(prices = "prices.toml" in the plan, see evenhand plan --help), or set tokens or calls instead'
+            )
+
+
+def _policy(design: Design, in_flight: int | None) -> Policy:
+    pace = design.plan.run
+    return Policy(in_flight or pace.in_flight, pace.attempts, pace.first_wait, pace.most_wait)
+
+
+def _reader(design: Design, reader: ReplyReader) -> Reader:
+    """How a reply becomes a verdict; a form that reads tokens has the probabilities that the provider reports beside the text."""
+    tokens = design.plan.reply.parse.startswith("token")
+    open_ended = design.plan.scale.range is not None
 
     def read(call: PlannedCall, reply: Reply) -> Parsed:
-        return reader.parse(call, reply.text, reply.refusal, reply.finish_reason)
+        text = reply.text
+        if tokens and reply.tokens:
+            text = json.dumps({name: math.log(value) for name, value in reply.tokens.items() if value > 0})
+        found = reader.parse(call, text, reply.refusal, reply.finish_reason)
+        if open_ended and reply.finish_reason == "length" and found.span and found.span[1] >= len(text.rstrip()):
+            return Parsed(
+                None, "unparsed", found.text, found.raw_value, "undecided", "cut within a number, perhaps", found.span
+            )
+        return found
 
-    closed = out / f"ledger{part.suffix}.parquet"
-    with Ledger(out / f"run{part.suffix}.sqlite") as ledger:
-        for earlier in sorted(out.glob("ledger*.parquet")) if part.of == 1 else [closed] * closed.exists():
-            ledger.adopt(read_attempts(earlier))
-        earlier_plans = _earlier_plans(out / PLAN, design)
-        write_text(out / PLAN, _plan_json(design, earlier_plans, registered))
-        tally = asyncio.run(_run(design, part, backends, ledger, read, progress, in_flight))
-        rows = list(verdict_rows(part.of_calls(design), ledger.attempts(), design.saved.hash))
-        verdicts = out / f"verdicts{part.suffix}.parquet"
-        write_verdicts(rows, verdicts, reader.verdict_spec())
-        close_ledger(ledger, closed)
-    unanswered = sum(
-        (row["status"] == "missing" and row.get("reason") == "not called") or row["status"] == "error" for row in rows
-    )
-    return Finished(tally, verdicts, unanswered, len(earlier_plans))
+    return read
 
 
-async def _run(
-    design: Design,
-    part: Shard,
-    backends: dict[str, Backend],
-    ledger: Ledger,
-    read: Reader,
-    progress: Progress | None,
-    in_flight: int | None,
-) -> Tally:
-    plan = design.plan
-    prices = prices_of(plan.prices, design.saved.folder)
-    run = Run(
-        part.of_calls(design),
-        _ByJudge(backends),
-        ledger,
-        read,
-        policy=Policy(in_flight or plan.run.in_flight, plan.run.attempts, plan.run.first_wait, plan.run.most_wait),
-        budget=Budget(plan.budget.money, plan.budget.tokens, plan.budget.calls),
-        prices=prices,
-        progress=progress,
-    )
+async def _made(run: Run, backends: Mapping[str, Backend]) -> Tally:
     loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(min(run.policy.in_flight, _MOST_THREADS), "evenhand-run"))
     with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # no signals on this platform or thread
         loop.add_signal_handler(signal.SIGINT, _interrupt, run, loop)
     try:
@@ -164,7 +243,7 @@ async def _run(
 
 def _interrupt(run: Run, loop: asyncio.AbstractEventLoop) -> None:
     """First Ctrl-C: wait for the calls in flight, which are paid for; a second one ends at once."""
-    run.stop("interrupted")
+    run.stop(INTERRUPTED)
     loop.remove_signal_handler(signal.SIGINT)
 
 
@@ -173,7 +252,7 @@ class _ByJudge:
 
     name = "judges"
 
-    def __init__(self, backends: dict[str, Backend]) -> None:
+    def __init__(self, backends: Mapping[str, Backend]) -> None:
         self._backends = backends
 
     async def complete(self, call: PlannedCall) -> Reply:
@@ -181,36 +260,3 @@ class _ByJudge:
 
     async def close(self) -> None:
         """Each is closed by itself."""
-
-
-def _earlier_plans(path: Path, design: Design) -> list[str]:
-    """Hashes of the plans this folder served before, as its own record says."""
-    try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
-    hashes = [*known.get("earlier", []), known.get("hash")] if isinstance(known, dict) else []
-    return [one for one in dict.fromkeys(hashes) if isinstance(one, str) and one != design.saved.hash]
-
-
-def _plan_json(design: Design, earlier: list[str], registered: Registration | None) -> str:
-    content: dict[str, object] = {
-        "hash": design.saved.hash,
-        "earlier": earlier,
-        "files": design.saved.files,
-        "plan": design.plan.model_dump(mode="json", exclude_defaults=True),
-    }
-    if registered is not None:
-        content["registration"] = json.loads(registered.to_json())
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-
-
-def _check_folder(out: Path) -> None:
-    if out.is_file():
-        raise OutputError(f"{printable(str(out))}: is a file; --out names a folder")
-    ours = ("run", "ledger", "verdicts", "plan", ".closing", ".verdicts", ".ledger", ".plan")
-    strange = sorted(one.name for one in out.iterdir() if not one.name.startswith(ours)) if out.exists() else []
-    if strange:
-        raise OutputError(
-            f'{printable(str(out))}: holds "{printable(strange[0])}", so it is no folder of a run; choose another --out'
-        )

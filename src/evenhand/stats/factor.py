@@ -21,6 +21,8 @@ _MAX_HALVINGS = 12
 _TOLERANCE = 1e-9
 _SINGULAR = 1e-10
 _FLAT = 1e-6
+Discrepancy = tuple[Array, ...]
+"""What ``_discrepancy`` returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +101,11 @@ def _search(correlation: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
     start = 1 / np.diagonal(np.linalg.inv(correlation), axis1=-2, axis2=-1)
     log_unique = np.log(np.clip(start * (1 - 0.5 / correlation.shape[-1]), LEAST_UNIQUE, 1.0))
     settled = np.zeros(len(correlation), dtype=np.bool_)
+    loadings = np.empty_like(log_unique)
+    active, at_hand = np.arange(len(correlation)), _discrepancy(correlation, log_unique)
     for _ in range(_MAX_STEPS):
-        active = np.flatnonzero(~settled)
-        if not len(active):
-            break
         here = log_unique[active]
-        value, slope, curvature, _ = _discrepancy(correlation[active], here)
+        value, slope, curvature, _ = at_hand
         at_floor = (here <= np.log(LEAST_UNIQUE) + 1e-12) & (slope > 0)
         free = ~at_floor
         settled[active] = np.abs(np.where(free, slope, 0.0)).max(axis=1) < _TOLERANCE
@@ -112,24 +113,32 @@ def _search(correlation: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
         step = np.linalg.solve(np.where(both, curvature, np.eye(here.shape[1])), np.where(free, slope, 0.0)[..., None])[
             ..., 0
         ]
-        log_unique[active] = _halved(correlation[active], here, step, value)
-    loadings = _discrepancy(correlation, log_unique)[3]
+        log_unique[active], at_hand = _halved(correlation[active], here, step, value)
+        loadings[active] = at_hand[3]
+        unsettled = ~settled[active]
+        if not unsettled.any():
+            break
+        active = active[unsettled]
+        at_hand = tuple(one[unsettled] for one in at_hand)
     return loadings, np.exp(log_unique), settled
 
 
-def _halved(correlation: Array, here: Array, step: Array, value: Array) -> Array:
-    """The step shortened for each matrix until the discrepancy does not rise."""
-    size = np.ones((len(here), 1))
-    for _ in range(_MAX_HALVINGS):
-        tried = np.maximum(here - size * np.clip(step, -2.0, 2.0), np.log(LEAST_UNIQUE))
-        worse = _discrepancy(correlation, tried)[0] > value + 1e-13 * np.abs(value) + 1e-15
-        if not worse.any():
-            return tried
-        size = np.where(worse[:, None], size / 2, size)
-    return tried
+def _halved(correlation: Array, here: Array, step: Array, value: Array) -> tuple[Array, Discrepancy]:
+    """The step shortened for each matrix until the discrepancy does not rise, and the discrepancy there."""
+    most, step = value + 1e-13 * np.abs(value) + 1e-15, np.clip(step, -2.0, 2.0)
+    tried = np.maximum(here - step, np.log(LEAST_UNIQUE))
+    there = _discrepancy(correlation, tried)
+    for halvings in range(1, _MAX_HALVINGS):
+        worse = np.flatnonzero(there[0] > most)
+        if not len(worse):
+            break
+        tried[worse] = np.maximum(here[worse] - 0.5**halvings * step[worse], np.log(LEAST_UNIQUE))
+        for whole, part in zip(there, _discrepancy(correlation[worse], tried[worse]), strict=True):
+            whole[worse] = part
+    return tried, there
 
 
-def _discrepancy(correlation: Array, log_unique: Array) -> tuple[Array, Array, Array, Array]:
+def _discrepancy(correlation: Array, log_unique: Array) -> Discrepancy:
     """Likelihood discrepancy (B,), its slope (B, K) and curvature (B, K, K) in log unique variances, and the loadings.
 
     The curvature is exact where that is convex, else the always convex part of it that matters near a good fit.

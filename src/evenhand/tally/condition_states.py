@@ -32,7 +32,7 @@ def tally_condition_states(table: VerdictTable, rater: int) -> ConditionStates |
     """Count one judge's slots by facet and state; None where nothing varies."""
     roles = [role for role in FACETS if getattr(table.reading.spec, role)]
     conditions = [str(text) for (text,) in table.engine.rows(
-        f"SELECT DISTINCT condition FROM {table.relation} WHERE rater = ? LIMIT {MOST_CONDITIONS + 1}", [rater]
+        f"SELECT DISTINCT condition FROM {table.rated} WHERE rater = ? LIMIT {MOST_CONDITIONS + 1}", [rater]
     )]  # fmt: skip
     if not roles or not 1 < len(conditions) <= MOST_CONDITIONS:
         return None

@@ -14,6 +14,8 @@ from evenhand.tally.patterns import Patterns
 Side = Literal["judge", "reference"]
 MOST_PRODUCT_CELLS = 50_000_000
 """Units × criteria² beyond which cross products are not kept."""
+MOST_SHARED_CELLS = 4_000_000
+"""Units × criteria² up to which groups of complete responses are kept for all that ask."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,11 @@ class CompleteResponses:
         return len(self.criteria)
 
     @property
+    def n_product_cells(self) -> int:
+        """Units × criteria²."""
+        return self.patterns.n_units * self.n_criteria**2
+
+    @property
     def sizes(self) -> Array:
         """(U,) responses a unit."""
         return self._once("sizes", self._sizes)
@@ -54,8 +61,13 @@ class CompleteResponses:
         return differ
 
     def moments(self, side: Side) -> Array:
-        """Packed moments of one side, made once."""
-        return self._once(f"moments of {side}", lambda: self.packed_moments(self.values(side)))
+        """Packed moments of one side, made once: (U, K+2) responses, sum of each criterion, sum of squared totals."""
+        return self._once(f"moments of {side}", lambda: self._moments(side))
+
+    def _moments(self, side: Side) -> Array:
+        if self.n_product_cells > MOST_PRODUCT_CELLS:
+            return self.packed_moments(self.values(side))
+        return moments_of_products(self.products(side), self.n_criteria)
 
     def products(self, side: Side) -> Array:
         """Packed cross products of one side, made once."""
@@ -112,13 +124,18 @@ def complete_responses(patterns: Patterns, *, needs_reference: bool) -> list[Com
     present = patterns.masks["present"][complete]
     if not len(present):
         return []
+    if needs_reference in patterns.remembered:
+        return list(patterns.remembered[needs_reference])
     bits, found = patterns.bits("present"), []
     group = _numbered(present)
     for number in range(int(group.max()) + 1):
         kept = np.zeros(len(complete), dtype=np.bool_)
         kept[np.flatnonzero(complete)[group == number]] = True
         found.append(CompleteResponses(patterns, kept, np.flatnonzero(bits[kept.argmax()])))
-    return sorted(found, key=lambda one: -float(one.sizes.sum()))
+    found.sort(key=lambda one: -float(one.sizes.sum()))
+    if sum(one.n_product_cells for one in found) <= MOST_SHARED_CELLS:
+        patterns.remembered[needs_reference] = tuple(found)
+    return found
 
 
 def _numbered(rows: Counts) -> NDArray[np.intp]:
@@ -128,6 +145,12 @@ def _numbered(rows: Counts) -> NDArray[np.intp]:
         values, code = np.unique(column, return_inverse=True)
         number = np.unique(number * len(values) + code, return_inverse=True)[1]
     return number
+
+
+def moments_of_products(packed: Array, n_criteria: int) -> Array:
+    """(U, 1+K+K²) packed products as (U, K+2) packed moments: a total's square is the sum of all products."""
+    sums = packed[:, : 1 + n_criteria]
+    return np.column_stack([sums, packed[:, 1 + n_criteria :].sum(axis=1)])
 
 
 def unpack_moments(packed: Array) -> Moments:

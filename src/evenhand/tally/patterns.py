@@ -1,7 +1,8 @@
 """Patterns: how often each combination of a response's binary verdicts occurs, by unit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ class Patterns:
     unit: Counts
     masks: dict[str, Counts]
     count: Counts
+    remembered: dict[bool, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What ``moments.complete_responses`` made of them, by whether a reference was needed."""
 
     def bits(self, mask: str) -> NDArray[np.bool_]:
         """(P, K) one column a criterion."""

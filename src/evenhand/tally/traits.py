@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from evenhand.errors import EvenhandError, MappingError, RequestError, printable, quoted
 from evenhand.stats.arrays import Counts
-from evenhand.verdicts.attributes import attribute
-from evenhand.verdicts.layout import CRITERION
+from evenhand.verdicts.attributes import attribute, length_columns
 from evenhand.verdicts.reading import Reading
-from evenhand.verdicts.spec import Spec
 from evenhand.verdicts.table import VerdictTable
 
 _JOINER = " | "
@@ -64,12 +62,6 @@ def tally_traits(table: VerdictTable, rater: int) -> tuple[Traits, ...]:
     if table.reading.has_reference and spec.author:
         found.append(_by_author(table, rater, spec.author))
     return tuple(found)
-
-
-def length_columns(spec: Spec) -> tuple[str, ...]:
-    """The columns that say how long a response is: those named, else the one text of a response."""
-    texts = tuple(name for name in spec.text if CRITERION not in name)
-    return spec.length or (texts if len(texts) == 1 and spec.scale != "pairwise" else ())
 
 
 def _by_length(table: VerdictTable, rater: int, columns: Sequence[str]) -> Traits:

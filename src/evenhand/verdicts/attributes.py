@@ -2,9 +2,11 @@
 
 from evenhand.errors import KeyClashError, MappingError, printable
 from evenhand.verdicts.cleaning import id_text
+from evenhand.verdicts.layout import CRITERION
 from evenhand.verdicts.reading import Reading, rows_with
 from evenhand.verdicts.sides import response_key
 from evenhand.verdicts.sources import Source
+from evenhand.verdicts.spec import Spec
 
 
 def attribute(reading: Reading, column: str, option: str) -> str:
@@ -34,6 +36,12 @@ def attribute(reading: Reading, column: str, option: str) -> str:
         more = f"; {option} takes one column that says one thing of a response" if len(spec.response) == 1 else ""
         raise KeyClashError(f'column "{printable(column)}" says two things of one response: {said}{more}')
     return name
+
+
+def length_columns(spec: Spec) -> tuple[str, ...]:
+    """The columns that say how long a response is: those named, else the one text of a response."""
+    texts = tuple(name for name in spec.text if CRITERION not in name)
+    return spec.length or (texts if len(texts) == 1 and spec.scale != "pairwise" else ())
 
 
 def _holding(reading: Reading, column: str, option: str) -> list[Source]:

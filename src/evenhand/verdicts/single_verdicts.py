@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from evenhand.errors import KeyClashError, ScaleError, printable
+from evenhand.verdicts.attributes import length_columns
 from evenhand.verdicts.engine import Engine, quote
 from evenhand.verdicts.label_texts import folded
 from evenhand.verdicts.layout import expand
@@ -284,6 +285,9 @@ class SingleVerdicts:
             "items": None,
             "count": None,
             "reference": self.reference_name if self.reading.has_reference else None,
+            "second_cluster": self._carried.get(spec.second_cluster or ""),
+            "length": tuple(self._carried.get(column, column) for column in length_columns(spec)),
+            "author": tuple(self._carried.get(column, column) for column in spec.author),
             **{role: role if getattr(spec, role) and role in self.columns else None for role in FACETS},
         }
         read = {

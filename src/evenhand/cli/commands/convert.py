@@ -36,6 +36,7 @@ def command(
       evenhand convert log.eval --to verdicts.parquet
       evenhand convert judge.csv --labels human.csv --to verdicts.csv
       evenhand convert judge.csv --labels human.csv --explain-row 7
+      evenhand convert replies.csv --judge reply --parse grade --to verdicts.parquet
     """
     from evenhand.api import complete_spec
     from evenhand.cli.running import convert_to_file, explain_source_row

@@ -1,13 +1,8 @@
 """``evenhand run``: the calls of a plan, resumable, one record an attempt."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-
-if TYPE_CHECKING:
-    from evenhand.design.calls import Design
-    from evenhand.run.running import Finished
 
 
 @click.command("run", short_help="Make the calls of a plan: resumable, one record an attempt, within its budget.")
@@ -19,13 +14,30 @@ if TYPE_CHECKING:
 )
 @click.option("--in-flight", type=click.IntRange(1, 10_000), metavar="N", help="Calls at once, instead of the plan's.")
 @click.option(
-    "--registered",
+    "--registered", type=click.Path(path_type=Path), metavar="FILE", help="Refuse any plan but the registered one."
+)
+@click.option(
+    "--batch-results",
     type=click.Path(path_type=Path),
+    multiple=True,
     metavar="FILE",
-    help="Refuse a plan that is not the one registered there.",
+    help="Results of a batch, beside those in the folder.",
+)
+@click.option(
+    "--as-inspect-task",
+    type=click.Path(path_type=Path),
+    metavar="FILE.py",
+    help="Write the design as an Inspect AI task instead; send nothing.",
 )
 def command(
-    plan: Path, out: Path | None, dry_run: bool, shard: str | None, in_flight: int | None, registered: Path | None
+    plan: Path,
+    out: Path | None,
+    dry_run: bool,
+    shard: str | None,
+    in_flight: int | None,
+    registered: Path | None,
+    batch_results: tuple[Path, ...],
+    as_inspect_task: Path | None,
 ) -> None:
     """Make the calls of a plan and write verdicts.parquet, which ``evenhand audit`` reads.
 
@@ -37,75 +49,27 @@ def command(
       evenhand run study.toml --out study
       evenhand audit study/verdicts.parquet --out report
 
-    Exit codes: 0 every call has its reply · 3 some have none (an outage, a budget, an interruption): run it again.
+    A judge with backend = "batch" is asked by a file of requests, batch-requests.jsonl, which batch services and vllm run-batch
+    take; put their results into the folder as batch*.jsonl, or name them by --batch-results, and run the same line again.
+
+    Exit codes: 0 every call has its reply, or waits in a batch · 2 the request cannot be carried out · 3 some calls have none (an
+    outage, a budget): run it again · 130 interrupted.
     """
-    from evenhand.cli.progress import RunProgress
+    from evenhand.cli.making import Asked, dry_run_words, make, write_task
     from evenhand.design.calls import load_design
-    from evenhand.design.registration import read_registration
-    from evenhand.errors import RequestError, ServiceError, printable
-    from evenhand.run.running import Shard, run_design
+    from evenhand.errors import RequestError
 
     design = load_design(plan)
-    part = Shard.parse(shard) if shard else Shard()
-    holds = read_registration(registered) if registered else None
-    if holds is not None:
-        holds.check(design.saved.hash, printable(plan.name))
+    if as_inspect_task is not None:
+        if out is not None or dry_run or shard or batch_results or in_flight or registered:
+            raise RequestError("--as-inspect-task writes a task and makes no call; leave the other options out")
+        click.echo(write_task(design, as_inspect_task))
+        return
     if dry_run:
-        click.echo(_dry_run(design))
+        click.echo(dry_run_words(design))
         return
     if out is None:
         raise RequestError("say where the run goes: --out DIR (or --dry-run to see the prompts first)")
-    n_calls = sum(1 for place in range(design.n_calls) if place % part.of == part.number - 1)
-    with RunProgress(n_calls) as progress:
-        finished = run_design(design, out, shard=part, progress=progress, in_flight=in_flight, registered=holds)
-    click.echo(_summary(finished, n_calls))
-    if finished.unanswered:
-        raise ServiceError(_unfinished(finished, n_calls))
-
-
-def _dry_run(design: "Design") -> str:
-    from evenhand.errors import printable
-
-    call = next(design.calls())
-    lines = [f"{design.n_calls:,} calls; the first one:"]
-    for message in call.request.messages:
-        lines += [f"--- {message.role}", *(printable(line) for line in message.content.splitlines())]
-    settings = ", ".join(f"{name} = {value}" for name, value in call.request.settings.items())
-    return "\n".join([*lines, "---", f"settings sent: {settings or 'none'}; model {printable(call.request.model)}"])
-
-
-def _summary(finished: "Finished", n_calls: int) -> str:
-    from evenhand.errors import printable
-
-    tally = finished.tally
-    spent = f"{tally.attempts:,} attempts, {tally.tokens:,} tokens"
-    if tally.money:
-        spent += f", {tally.money:,.4f} in money"
-    if tally.unpriced:
-        spent += f", cost unknown for {tally.unpriced:,} attempts (no price for the model)"
-    lines = [
-        f"{n_calls - finished.unanswered:,} of {n_calls:,} calls have their reply ({tally.kept:,} from before); {spent}",
-        f"verdicts: {printable(str(finished.verdicts))}; evenhand audit reads it",
-    ]
-    for asked in sorted({model for model, _ in tally.served}):
-        served = sorted({name for model, name in tally.served if model == asked})
-        if len(served) > 1 or served != [asked]:
-            lines.append(
-                f'note: "{printable(asked)}" was answered by {", ".join(map(printable, served))}; verdicts carry the model that served them'
-            )
-    if finished.changed_plans:
-        lines.append(
-            f"note: the plan was changed since this folder was begun ({finished.changed_plans} earlier version(s)); replies to calls it no "
-            "longer makes stay in the ledger and are not in the verdicts"
-        )
-    return "\n".join(lines)
-
-
-def _unfinished(finished: "Finished", n_calls: int) -> str:
-    from evenhand.errors import printable
-
-    tally = finished.tally
-    kinds = ", ".join(f"{kind} × {count}" for kind, count in tally.failures.most_common())
-    said = f"; failures: {kinds}; the first: {printable(tally.first_failure)}" if kinds else ""
-    why = f" ({printable(tally.stopped)})" if tally.stopped else ""
-    return f"{finished.unanswered:,} of {n_calls:,} calls have no reply{why}{said}. What was answered is kept; run the same line again to go on"
+    code = make(design, Asked(out, shard, in_flight, registered, batch_results))
+    if code:
+        raise click.exceptions.Exit(code)

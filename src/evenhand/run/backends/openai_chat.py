@@ -1,16 +1,22 @@
 """Any OpenAI-compatible server: hosted, vLLM, llama.cpp, Ollama, or a proxy, by its base URL."""
 
 import email.utils
+import json
 import math
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from evenhand.design.request import PlannedCall
 from evenhand.errors import RequestError
-from evenhand.run.backend import CallFailedError, Reply, Usage, failure_kind
+from evenhand.run.backend import CallFailedError, Reply
+from evenhand.run.backends.completion import body_of, error_of, reply_of
 from evenhand.run.redacting import redacted
 
+PROVIDER = "https://api.openai.com/v1"
+"""Where no base URL is named; no variable of the environment puts another server behind the same name."""
 _LONGEST_WAIT = 3_600.0
 
 
@@ -19,94 +25,76 @@ class OpenAIBackend:
 
     name = "openai"
 
-    def __init__(self, base_url: str | None, api_key: str, timeout: float = 120.0) -> None:
+    def __init__(self, base_url: str | None, api_key: str, timeout: float = 120.0, secrets: Iterable[str] = ()) -> None:
         """Prepare a client; nothing is sent.
 
         Args:
-            base_url: of the server, such as ``http://127.0.0.1:8080/v1``; the SDK's own where it is None.
+            base_url: of the server, such as ``http://127.0.0.1:8080/v1``; OpenAI's own where it is None.
             api_key: held in memory only; may be any text for a server that asks for none.
             timeout: seconds until an attempt counts as failed.
+            secrets: further texts that no message may hold.
 
         Raises:
-            RequestError: the SDK is not installed.
+            RequestError: the SDK is not installed, or the address or the key is none.
         """
         try:
             import openai
         except ModuleNotFoundError:
             raise RequestError("this judge is reached through the OpenAI SDK: pip install 'evenhand[run]'") from None
-        self._errors, self._secret = openai, api_key
-        self._client = openai.AsyncOpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout, max_retries=0)
+        _check_address(base_url or PROVIDER)
+        if not (api_key.isascii() and api_key.isprintable()):
+            raise RequestError("a judge's key holds characters that no key has (a line break, perhaps); set it anew")
+        self._errors, self._secrets = openai, (api_key, *secrets)
+        self._client = openai.AsyncOpenAI(
+            base_url=base_url or PROVIDER, api_key=api_key or "none", timeout=timeout, max_retries=0
+        )
 
     async def complete(self, call: PlannedCall) -> Reply:
         """One completion; everything in ``settings`` is sent as it stands, and nothing else is added."""
-        request, errors = call.request, self._errors
-        body: dict[str, Any] = dict(request.settings)
-        if request.schema is not None:
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "verdict", "schema": dict(request.schema), "strict": True},
-            }
-        messages: Any = [{"role": message.role, "content": message.content} for message in request.messages]
+        errors = self._errors
+        body = body_of(call.request)
+        model, messages = body.pop("model"), body.pop("messages")
         try:
-            answer = await self._client.chat.completions.create(model=request.model, messages=messages, extra_body=body)
+            answer = await self._client.chat.completions.with_raw_response.create(
+                model=model, messages=messages, extra_body=body
+            )
+            content = json.loads(answer.content)
         except errors.APITimeoutError as problem:
-            raise CallFailedError("timeout", self._said(problem)) from None
+            raise CallFailedError("timeout", self._clean(str(problem))) from None
         except errors.APIStatusError as problem:
-            wait = _retry_after(problem.response.headers)
-            kind = failure_kind(problem.status_code)
-            if kind == "rate limit" and "insufficient_quota" in str(problem):
-                kind = "payment"
-            raise CallFailedError(kind, self._said(problem), status=problem.status_code, retry_after=wait) from None
+            raise self._refused(problem.response, str(problem)) from None
         except errors.APIConnectionError as problem:
-            raise CallFailedError("connection", self._said(problem.__cause__ or problem)) from None
-        except (errors.APIError, ValueError) as problem:  # a body that is no completion, or no JSON
-            raise CallFailedError("cut reply", self._said(problem)) from None
-        return self._reply(answer, request.model)
+            cause = problem.__cause__ or problem
+            raise CallFailedError("connection", self._clean(str(cause) or type(cause).__name__)) from None
+        except (errors.APIError, ValueError, RecursionError) as problem:  # a body that is no JSON
+            raise CallFailedError("cut reply", self._clean(str(problem))) from None
+        return reply_of(content, model, self._clean)
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
 
-    def _said(self, problem: BaseException) -> str:
-        return redacted(str(problem) or type(problem).__name__, [self._secret])
+    def _refused(self, response: Any, said: str) -> CallFailedError:
+        try:
+            answer: object = response.json()
+        except (ValueError, RecursionError):
+            answer = {"error": said}
+        failure = error_of(answer, response.status_code, self._clean)
+        failure.retry_after = _retry_after(response.headers)
+        return failure
 
-    def _reply(self, answer: Any, model: str) -> Reply:
-        choices = getattr(answer, "choices", None)
-        if not choices or getattr(choices[0], "message", None) is None:
-            raise CallFailedError("cut reply", "the server's answer holds no message")
-        choice = choices[0]
-        content = choice.message.content
-        if content is not None and not isinstance(content, str):
-            raise CallFailedError("cut reply", "the server's message holds no text")
-        raw = {name: str(value) for name in ("id", "system_fingerprint") if (value := getattr(answer, name, None))}
-        return Reply(
-            text=content or "",
-            served_model=str(getattr(answer, "model", "") or model),
-            usage=_usage(getattr(answer, "usage", None)),
-            finish_reason=str(getattr(choice, "finish_reason", "") or ""),
-            refusal=str(getattr(choice.message, "refusal", "") or ""),
-            tokens=_first_token(getattr(choice, "logprobs", None)),
-            raw=raw,
-        )
+    def _clean(self, text: str) -> str:
+        return redacted(text, self._secrets)
 
 
-def _usage(usage: Any) -> Usage:
-    if usage is None:
-        return Usage()
-    details = getattr(usage, "prompt_tokens_details", None)
-    cached = getattr(details, "cached_tokens", 0) if details is not None else 0
-    return Usage(int(usage.prompt_tokens or 0), int(cached or 0), int(usage.completion_tokens or 0))
-
-
-def _first_token(logprobs: Any) -> dict[str, float]:
-    """Probability of each token the server lists for the first place."""
-    content = getattr(logprobs, "content", None)
-    if not content:
-        return {}
-    found: dict[str, float] = {}
-    for one in getattr(content[0], "top_logprobs", None) or [content[0]]:
-        found[one.token] = found.get(one.token, 0.0) + math.exp(min(float(one.logprob), 0.0))
-    return found
+def _check_address(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good or re.search(r"[\s\x00-\x1f]", url):
+        raise RequestError("a judge's base_url is no address: write it as http://HOST:PORT/v1")
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:
@@ -117,6 +105,6 @@ def _retry_after(headers: Mapping[str, str]) -> float:
     except ValueError:
         try:
             seconds = email.utils.parsedate_to_datetime(said).timestamp() - time.time()
-        except ValueError:
+        except (ValueError, OverflowError):
             return 0.0
     return min(max(seconds, 0.0), _LONGEST_WAIT) if math.isfinite(seconds) else 0.0
