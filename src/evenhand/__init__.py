@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evenhand.api import AuditResult, ConvertResult, audit, convert
     from evenhand.errors import EvenhandError
+    from evenhand.experimenting import PlanResult, RunResult, plan, run
     from evenhand.results import Audit, Estimate
     from evenhand.verdicts.spec import Spec
 
@@ -22,10 +23,17 @@ _HOMES = {
     "Audit": "evenhand.results",
     "Estimate": "evenhand.results",
     "EvenhandError": "evenhand.errors",
+    "plan": "evenhand.experimenting",
+    "PlanResult": "evenhand.experimenting",
+    "run": "evenhand.experimenting",
+    "RunResult": "evenhand.experimenting",
     "Spec": "evenhand.verdicts.spec",
 }
 
-__all__ = ["Audit", "AuditResult", "ConvertResult", "Estimate", "EvenhandError", "Spec", "audit", "convert"]
+__all__ = [
+    "Audit", "AuditResult", "ConvertResult", "Estimate", "EvenhandError", "PlanResult", "RunResult", "Spec", "audit", "convert",
+    "plan", "run",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

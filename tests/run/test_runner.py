@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from evenhand.design.request import Message, PlannedCall, Request
 from evenhand.run.backend import CallFailedError, FailureKind, Reply, Usage
+from evenhand.run.budget import Budget, Tally
 from evenhand.run.closing import verdict_rows
 from evenhand.run.ledger import Ledger
 from evenhand.run.prices import Price, Prices
-from evenhand.run.runner import Budget, Policy, Run, Tally
+from evenhand.run.runner import Policy, Run
 from evenhand.verdicts.parsing import Parsed, yes_no
 
 AT_ONCE = Policy(in_flight=4, attempts=3, first_wait=0.0)
@@ -72,7 +73,7 @@ def go(
 ) -> tuple[Tally, list[dict[str, object]]]:
     with Ledger(path / "run.sqlite") as ledger:
         tally = asyncio.run(Run(planned, backend, ledger, read, **{"policy": AT_ONCE, "sleep": no_wait, **more})())
-        return tally, list(verdict_rows(planned, ledger.attempts(), "plan"))
+        return tally, list(verdict_rows(planned, ledger, "plan"))
 
 
 def yes(_text: str, _time: int) -> Reply:

@@ -9,6 +9,7 @@ import numpy as np
 from evenhand.stats.arrays import Array, Measure
 from evenhand.stats.resampling import draw_weights
 from evenhand.stats.scales import Scale as IntervalScale
+from evenhand.tally.arms import Arms
 from evenhand.tally.cells import Cells
 from evenhand.tally.classes import Classes
 from evenhand.tally.condition_states import ConditionStates
@@ -89,6 +90,7 @@ class Evidence:
         traits: verdicts by traits of the response that columns name: its length, its author.
         totals_by_condition: totals of each response under several conditions of the judge, where columns name them.
         repeats: verdicts on each item over occasions, where a column names them.
+        arms: every grading by what the judge was additionally told, where a column names it.
     """
 
     source: str
@@ -119,6 +121,7 @@ class Evidence:
     traits: tuple[Traits, ...] = ()
     totals_by_condition: ConditionTotals | None = None
     repeats: Repeats | None = None
+    arms: Arms | None = None
 
     @property
     def reference_source(self) -> str:

@@ -135,4 +135,5 @@ def _replicates(members: Sequence[Member], plan: IntervalPlan) -> Array:
 
 def _fits(weights: Array, flat: Sequence[Array]) -> bool:
     """Whether the resamples of all members may be made in one product."""
-    return len(weights) * sum(one.shape[1] for one in flat) <= _MOST_VALUES
+    n_cells = sum(one.shape[1] for one in flat)
+    return bool(len(weights) * n_cells <= _MOST_VALUES)

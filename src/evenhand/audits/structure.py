@@ -14,10 +14,16 @@ from evenhand.stats.independence import (
     error_count_variance,
     error_probabilities,
     expected_error_count_variance,
-    independence_check,
+    independence_checks,
 )
 from evenhand.stats.scales import ATANH, LOG
-from evenhand.tally.moments import MOST_PRODUCT_CELLS, CompleteResponses, complete_responses, moments_of_products, unpack_products
+from evenhand.tally.moments import (
+    MOST_PRODUCT_CELLS,
+    CompleteResponses,
+    complete_responses,
+    moments_of_products,
+    unpack_products,
+)
 from evenhand.tally.rows import MOST_VERDICTS
 
 ORDER = 70
@@ -94,12 +100,12 @@ def _independence(evidence: Evidence, excluded: int) -> Iterator[Estimate]:
         return
     if len(rows.reference) < 2:
         return
-    for rates, words in _RATES.items():
-        by_line = rows.cluster if evidence.per_cluster else np.zeros_like(rows.cluster)
-        lines = by_line if rates == "line" else None
-        check = independence_check(
-            rows.reference, rows.judge, clusters=lines, n_resamples=evidence.plan.n_resamples, seed=evidence.plan.seed
-        )
+    by_line = rows.cluster if evidence.per_cluster else np.zeros_like(rows.cluster)
+    clusterings = [by_line if rates == "line" else None for rates in _RATES]
+    checks = independence_checks(
+        rows.reference, rows.judge, clusterings, n_resamples=evidence.plan.n_resamples, seed=evidence.plan.seed
+    )
+    for (rates, words), lines, check in zip(_RATES.items(), clusterings, checks, strict=True):
         expected = float(expected_error_count_variance(error_probabilities(rows.reference, rows.judge, lines)))
         for quantity, value, what in (
             ("mean", check.mean, "mean KR-20"),

@@ -60,8 +60,8 @@ def make(design: Design, asked: Asked) -> int:
             err=True,
         )
         return _INTERRUPTED
-    failed_lines = finished.results.failed if finished.results else 0
-    if finished.unanswered > finished.waiting or failed_lines:
+    held_back = finished.requests is not None and bool(finished.requests.held_back)
+    if finished.unanswered > finished.waiting or held_back:
         raise ServiceError(_unfinished(finished))
     return 0
 

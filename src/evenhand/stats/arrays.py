@@ -19,7 +19,7 @@ def ratio(numerator: Array, denominator: Array) -> Array:
     return np.where(np.equal(denominator, 0), np.nan, quotient)
 
 
-def binned(code: Counts, counts: Counts, shape: tuple[int, ...]) -> Array:
-    """Sum counts by a packed code: (n,) codes in [0, prod(shape)) and (n,) counts → an array of that shape."""
+def binned(code: Counts, counts: Counts | None, shape: tuple[int, ...]) -> Array:
+    """Sum (n,) counts by (n,) packed codes in [0, prod(shape)) → an array of that shape; without counts each is one."""
     size = math.prod(shape)
     return np.asarray(np.bincount(code, weights=counts, minlength=size), dtype=np.float64).reshape(shape)

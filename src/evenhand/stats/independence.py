@@ -7,14 +7,15 @@ draws are part of the published number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.stats.arrays import Array, ratio
-from evenhand.stats.internal_consistency import kr20, moments
+from evenhand.stats.internal_consistency import Moments, kr20, moments
 
 _BLOCK_CELLS = 2_000_000
 
@@ -80,13 +81,32 @@ def independence_check(
     the mixed form. Zhu (2026), section 3 and appendix A.2, whose two checks (overall; per line, re-seeded)
     this reproduces.
     """
-    labels = np.asarray(reference, dtype=np.float64)
-    rates = error_probabilities(reference, judge, clusters)
+    (check,) = independence_checks(reference, judge, (clusters,), n_resamples=n_resamples, seed=seed)
+    return check
+
+
+def independence_checks(
+    reference: NDArray[np.integer],
+    judge: NDArray[np.integer],
+    clusterings: Sequence[NDArray[np.integer] | None],
+    *,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> list[IndependenceCheck]:
+    """The check at the rates of each clustering, all from the same draws: what each alone would draw, drawn once."""
+    labels = np.asarray(reference).astype(np.bool_)
+    rates = [error_probabilities(reference, judge, clusters) for clusters in clusterings]
     observed = float(kr20(moments(judge)))
-    blocks = [
-        (kr20(moments(np.where(flips, 1.0 - labels, labels))), _row_error_variance(flips))
-        for flips in _planted_errors(rates, n_resamples, seed)
-    ]
+    blocks: list[list[tuple[Array, Array]]] = [[] for _ in rates]
+    for uniform in _uniform_blocks(labels.shape, n_resamples, seed):
+        for found, rate in zip(blocks, rates, strict=True):
+            flips = uniform < rate
+            found.append((kr20(_moments(flips ^ labels)), _row_error_variance(flips)))
+    return [_placed(observed, found, n_resamples) for found in blocks]
+
+
+def _placed(observed: float, blocks: Sequence[tuple[Array, Array]], n_resamples: int) -> IndependenceCheck:
+    """What the draws' KR-20 and error count variances say."""
     consistency = np.concatenate([block[0] for block in blocks])
     defined = consistency[np.isfinite(consistency)]
     return IndependenceCheck(
@@ -124,17 +144,30 @@ def expected_error_count_variance(probabilities: Array) -> Array:
     return np.asarray(between + within / np.maximum(n, 1.0))
 
 
-def _planted_errors(rates: Array, n_resamples: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """Boolean error matrices (draws, n, K) in blocks of bounded size, from one stream."""
+def _uniform_blocks(shape: tuple[int, ...], n_resamples: int, seed: int) -> Iterator[Array]:
+    """Uniform matrices (draws, n, K) in blocks of bounded size, from one stream."""
     rng = np.random.default_rng(seed)
-    size = max(1, _BLOCK_CELLS // max(1, rates.size))
+    size = max(1, _BLOCK_CELLS // max(1, math.prod(shape)))
     for start in range(0, n_resamples, size):
-        yield rng.random((min(size, n_resamples - start), *rates.shape)) < rates
+        yield rng.random((min(size, n_resamples - start), *shape))
+
+
+def _moments(values: NDArray[np.bool_]) -> Moments:
+    """``moments`` of (..., n, K) 0/1 values by matrix products of small floats, which hold counts up to 16 million."""
+    rows = values.astype(np.float32)
+    items = (np.ones((1, rows.shape[-2]), np.float32) @ rows)[..., 0, :].astype(np.float64)
+    n = np.full(rows.shape[:-2], float(rows.shape[-2]))
+    return Moments(n, items, np.square(_row_sums(values)).sum(axis=-1))
+
+
+def _row_sums(values: NDArray[np.bool_]) -> Array:
+    """(..., n, K) → (..., n) how many are true."""
+    return (values.astype(np.float32) @ np.ones(values.shape[-1], np.float32)).astype(np.float64)
 
 
 def _row_error_variance(flips: NDArray[np.bool_]) -> Array:
     """Variance of the errors per response in each of (draws, n, K) matrices."""
-    counts = flips.sum(axis=-1, dtype=np.float64)
+    counts = _row_sums(flips)
     n = np.asarray(counts.shape[-1], dtype=np.float64)
     return error_count_variance(n, counts.sum(axis=-1), np.square(counts).sum(axis=-1))
 

@@ -139,8 +139,12 @@ def level_tables(
     reference: Counts, judge: Counts, n_levels: int, group: Counts, n_groups: int, repeats: ArrayLike = 1
 ) -> Array:
     """(U, L, L) tables of level positions, rows the reference's; (n,) positions, units of resampling and repeats."""
-    code = (group * n_levels + reference) * n_levels + judge
-    return binned(code, np.broadcast_to(repeats, len(code)), (n_groups, n_levels, n_levels))
+    code = np.multiply(group, n_levels, dtype=np.int64)  # then in place: passes over the rows are what a table costs
+    code += reference
+    code *= n_levels
+    code += judge
+    once = np.ndim(repeats) == 0 and repeats == 1
+    return binned(code, None if once else np.broadcast_to(repeats, len(code)), (n_groups, n_levels, n_levels))
 
 
 def _centred_ranks(margin: Array) -> Array:

@@ -130,6 +130,18 @@ def tally_conditions(table: VerdictTable, rater: int) -> ConditionTotals | None:
     )
 
 
+def whole_totals(table: VerdictTable) -> tuple[str, int]:
+    """Totals as SQL, and what they are multiplied by.
+
+    One row a (rater, response, condition): unit, judge and reference, null where that side does not score every criterion
+    that the response has under any condition.
+    """
+    totals, factor = _totals_of_masks(table) if table.scale.kind == "binary" else _totals_of_marks(table)
+    whole = ", ".join(f"CASE WHEN n_criteria = n_most THEN {side} END AS {side}" for side in ("judge", "reference"))
+    most = "max(n_criteria) OVER (PARTITION BY response) AS n_most"
+    return f"SELECT rater, response, condition, unit, {whole} FROM (SELECT *, {most} FROM ({totals}))", factor
+
+
 def _whole(column: NDArray[np.generic]) -> Counts:
     return np.ascontiguousarray(column, dtype=np.int64)
 

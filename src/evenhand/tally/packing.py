@@ -84,18 +84,20 @@ class Packing:
         return fields
 
 
-def distinct(columns: list[Counts], count: Counts) -> tuple[list[Counts], Counts]:
-    """Distinct rows of (n,) columns of small integers from -1 on, in order, and how often each occurs."""
+def distinct(columns: list[Counts], count: Counts | None = None) -> tuple[list[Counts], Counts]:
+    """Distinct rows of (n,) columns of small integers from -1 on, in order, and how often each occurs: one a row by default."""
     widths = [int(column.max(initial=0)) + 2 for column in columns]
     if (size := math.prod(widths)) <= MOST_DENSE:
-        key = np.zeros(len(count), dtype=np.int64)
+        key = np.zeros(len(columns[0]), dtype=np.int64)
         for column, width in zip(columns, widths, strict=True):
-            key = key * width + (column + 1)
+            key *= width
+            key += column
+            key += 1
         total = np.bincount(key, weights=count, minlength=size)
         found = np.flatnonzero(total)
         rows = [at.astype(np.int64) - 1 for at in np.unravel_index(found, widths)]
         return rows, total[found].astype(np.int64)
-    key, size = np.zeros(len(count), dtype=np.int64), 1
+    key, size = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column, width in zip(columns, widths, strict=True):
         if size * width >= 1 << WORD:
             values, key = np.unique(key, return_inverse=True)

@@ -30,6 +30,11 @@ _OTHERS = {
     "phrasing": ("phrasing", "prompt_variant", "wording"),
     "occasion": ("occasion", "epoch", "repeat"),
     "arm": ("arm",),
+    "learner": ("learner_id", "learner", "student_id", "student"),
+    "tail": ("tail",),
+    "label_shown": ("label_shown",),
+    "n_prior_shown": ("n_prior_shown",),
+    "shown_marks": ("shown_marks",),
     "order": ("order",),
 }
 _VERDICT = ("verdict", "value", "label", "score", "rating", "mark", "grade")

@@ -159,7 +159,8 @@ def _without_blank_rows(
     shown = printable(source.name)
     (total,) = engine.one(f"SELECT count(*) FROM {source.relation}")
     lacking_any = " OR ".join(_is_blank(source.column(name, "the mapping")) for _, name in keys)
-    if not engine.rows(f"SELECT 1 FROM {source.relation} WHERE {lacking_any} LIMIT 1"):  # a blank row lacks its keys, too
+    suspects = engine.rows(f"SELECT 1 FROM {source.relation} WHERE {lacking_any} LIMIT 1")
+    if not suspects:  # a blank row lacks its keys, too
         return "", {f"{shown}: rows": total}
     texts = [source.column(name, "the mapping") for name in dict.fromkeys([*(name for _, name in keys), *used])]
     nothing = " AND ".join(f"trim({text}) = ''" for text in texts)

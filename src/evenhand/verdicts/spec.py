@@ -56,6 +56,12 @@ class Spec(BaseModel):
     phrasing: str | None = None
     occasion: str | None = None
     arm: str | None = None
+    control: str | None = None
+    learner: str | None = None
+    tail: str | None = None
+    label_shown: str | None = None
+    n_prior_shown: str | None = None
+    shown_marks: str | None = None
     order: str | None = None
     confidence: str | None = None
     confidence_of: Literal["verdict", "positive"] = "verdict"

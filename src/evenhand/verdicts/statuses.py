@@ -69,7 +69,9 @@ def reasoned_exclusions(table: "VerdictTable", rater: int) -> dict[str, int]:
     scale, spec = table.scale, table.reading.spec
     missing = scale.status("missing")
     words = (*scale.judge_codes.items(), *scale.reference_codes.items())
-    if not (spec.status or spec.reason or spec.parse) and not any(code == missing and text.strip() for text, code in words):
+    if not (spec.status or spec.reason or spec.parse) and not any(
+        code == missing and text.strip() for text, code in words
+    ):
         return {}
     sides = ("judge", "reference") if table.reading.has_reference else ("judge",)
     excluded = " OR ".join(f"{side} >= {scale.size}" for side in sides)

@@ -68,7 +68,8 @@ def _judged(out: Path) -> Path:
     _write_plan(out)
     design = load_design(out / PLAN)
     click.echo(
-        f"{design.n_calls:,} calls to {design.plan.judge[0].model} on this machine; Ctrl-C keeps what is answered", err=True
+        f"{design.n_calls:,} calls to {design.plan.judge[0].model} on this machine; Ctrl-C keeps what is answered",
+        err=True,
     )
     with RunProgress(design.n_calls) as progress:
         finished = run_design(design, out / _RUN, progress=progress)

@@ -89,7 +89,7 @@ def _first(choices: object) -> Mapping[str, Any]:
 
 def _count(value: object) -> int:
     usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
-    return int(value) if usable else 0  # type: ignore[call-overload, no-any-return]
+    return int(value) if usable else 0  # type: ignore[call-overload]
 
 
 def _first_token(logprobs: object) -> dict[str, float]:

@@ -4,7 +4,7 @@ import asyncio
 import importlib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evenhand.design.plan import JudgePart
@@ -17,7 +17,7 @@ EXTRA = "pip install 'evenhand[inspect]'"
 STEADY: dict[str, Any] = {"max_retries": 0, "adaptive_connections": False}
 """Settings of Inspect under which every attempt is one that the ledger shows."""
 _OURS = (*STEADY, "max_connections", "cache", "batch", "num_choices", "attempt_timeout", "timeout", "response_schema")
-_FINISH = {"max_tokens": "length", "model_length": "length"}
+FINISH = {"max_tokens": "length", "model_length": "length"}
 """Inspect's words for a reply that was cut, as the rest of a run knows them."""
 _MARKUP = re.compile(r"\[/?[a-z ]+\]")
 
@@ -40,7 +40,6 @@ class InspectBackend:
         """
         try:
             self._api: Any = importlib.import_module("inspect_ai.model")
-            self._util: Any = importlib.import_module("inspect_ai.util")
             errors: Any = importlib.import_module("inspect_ai._util.error")
         except ModuleNotFoundError:
             raise RequestError(f'judge "{printable(judge.name)}": Inspect AI is not installed: {EXTRA}') from None
@@ -74,7 +73,7 @@ class InspectBackend:
 
     async def close(self) -> None:
         """Let the model's client go."""
-        await self._model.aclose()
+        await self._model.api.aclose()
 
     def _generate(self, request: Request) -> Any:
         makers = {
@@ -85,8 +84,7 @@ class InspectBackend:
         messages = [makers[message.role](content=message.content) for message in request.messages]
         settings = {**request.settings, **self._steady}
         if request.schema is not None:
-            schema = self._util.JSONSchema(**request.schema)
-            settings["response_schema"] = self._api.ResponseSchema(name="verdict", json_schema=schema, strict=True)
+            settings["response_schema"] = response_schema(request.schema)
         return self._model.generate(messages, config=self._api.GenerateConfig(**settings), cache=False)
 
     def _failure(self, problem: BaseException) -> CallFailedError:
@@ -97,6 +95,13 @@ class InspectBackend:
             f"{type(problem).__name__}: {said}",
             status=status,
         )
+
+
+def response_schema(schema: Mapping[str, Any]) -> Any:
+    """A JSON schema of a reply as Inspect takes it."""
+    api: Any = importlib.import_module("inspect_ai.model")
+    util: Any = importlib.import_module("inspect_ai.util")
+    return api.ResponseSchema(name="verdict", json_schema=util.JSONSchema(**schema), strict=True)
 
 
 def check_settings(judge: JudgePart, known: Iterable[str]) -> None:
@@ -143,6 +148,6 @@ def _reply(output: Any, model: str) -> Reply:
         text=output.completion or "",
         served_model=str(output.model or model),
         usage=Usage(usage.input_tokens + read + written, read, usage.output_tokens) if usage else Usage(),
-        finish_reason=_FINISH.get(finish, finish),
+        finish_reason=FINISH.get(finish, finish),
         tokens=tokens,
     )

@@ -1,0 +1,205 @@
+"""A mark that feeds a belief that labels the next answer: the loop's closed forms, and the label effect behind it.
+
+The belief about a skill is a beta distribution: prior mass 1 beside evidence that decays by r between writes and grows by
+M at each. Marks and labels lie on one scale; a label effect γ is marks per point of label. Near the steady state a
+belief's deviation follows d' = (r + wγ) d, w = M/n*, n* = 1 + M/(1 - r): it dies out below 1 and runs away above.
+Everything broadcasts over leading axes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from evenhand.errors import RequestError
+from evenhand.stats.arrays import Array, Counts, ratio
+from evenhand.stats.ensembles import sums_by_group
+
+_SINGULAR = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class Grader:
+    """A judge as a line: mark = intercept + slope t + [shift + label_effect (label - mid) + interaction (t - mid)] + noise.
+
+    What stands in brackets is there when a label is shown. Each field has shape (...); marks, points of label and the
+    reference mark t share one scale with middle mid.
+
+    Attributes:
+        intercept, slope: of marks without a label on reference marks.
+        label_effect: γ, marks per point of label.
+        shift: of showing any label, in marks.
+        interaction: marks per point of t that showing a label adds to the slope.
+        noise: standard deviation of a single mark about the line.
+    """
+
+    intercept: Array
+    slope: Array
+    label_effect: Array
+    shift: Array
+    interaction: Array
+    noise: Array
+
+
+def kept_share(days: ArrayLike, decay: float = 0.1) -> Array:
+    """Share r of its evidence that a belief keeps over some days between writes: (1 + decay days)^-½."""
+    return np.asarray((1 + decay * np.asarray(days, dtype=np.float64)) ** -0.5)
+
+
+def held_evidence(kept: ArrayLike, mass: ArrayLike = 1.0) -> Array:
+    """n* = 1 + M/(1 - r): prior and evidence right after a write in the steady state; infinite where nothing decays."""
+    kept = np.asarray(kept, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return np.asarray(1 + np.asarray(mass, dtype=np.float64) / (1 - kept))
+
+
+def weight_of_mark(kept: ArrayLike, mass: ArrayLike = 1.0) -> Array:
+    """w = M/n*: how far one mark moves the belief, as a share of its distance."""
+    return np.asarray(mass, dtype=np.float64) / held_evidence(kept, mass)
+
+
+def eigenvalue(label_effect: ArrayLike, kept: ArrayLike, mass: ArrayLike = 1.0) -> Array:
+    """r + wγ: what is left of a belief's deviation from one write to the next."""
+    return np.asarray(kept + weight_of_mark(kept, mass) * np.asarray(label_effect, dtype=np.float64))
+
+
+def runaway_effect(kept: ArrayLike, mass: ArrayLike = 1.0) -> Array:
+    """γ* = 1 + (1 - r)/M: the label effect at which the eigenvalue is 1."""
+    return np.asarray(1 + (1 - np.asarray(kept, dtype=np.float64)) / np.asarray(mass, dtype=np.float64))
+
+
+def runaway_multiple(label_effect: ArrayLike, kept: ArrayLike, mass: ArrayLike = 1.0) -> Array:
+    """γ*/γ: how many times its own label effect a judge is away from running away; NaN where γ is not above 0."""
+    effect = np.asarray(label_effect, dtype=np.float64)
+    return ratio(runaway_effect(kept, mass), np.where(effect > 0, effect, 0.0))
+
+
+def linear_multiplier(label_effect: ArrayLike, kept: ArrayLike, n_writes: int, mass: ArrayLike = 1.0) -> Array:
+    """Σ λ^k / Σ r^k over k < n: a steady push on the belief after n writes, with feedback over without; λ = r + wγ."""
+    kept = np.asarray(kept, dtype=np.float64)
+    powers = np.arange(n_writes)
+    with_edge, without = eigenvalue(label_effect, kept, mass)[..., None], kept[..., None]
+    return np.asarray((with_edge**powers).sum(axis=-1) / (without**powers).sum(axis=-1))
+
+
+def label_sums(
+    reference: Array, control: Array, labelled: Array, label: Array, mid: float, group: Counts, n_groups: int
+) -> Array:
+    """Tallies of the fit, one row an answer that was marked under a label as well.
+
+    Rows of one answer under several labels all bring their control mark; the line of `control` on `reference` weighs an
+    answer once for each of its rows.
+
+    Args:
+        reference, control, labelled, label: (n,) marks without and with the label, and the label, on one scale.
+        mid: middle of the scale.
+        group: (n,) unit of resampling of each row.
+        n_groups: U.
+
+    Returns:
+        (U, 15): cross products of 1, label - mid, t - mid, control and labelled - control, the upper triangle by rows.
+    """
+    x, t, c = label - mid, reference - mid, control.astype(np.float64)
+    d = labelled - control
+    columns = (np.ones(len(t)), x, t, c, d)
+    upper = [columns[i] * columns[j] for i in range(5) for j in range(i, 5)]
+    return sums_by_group(upper, group, n_groups, 1.0)
+
+
+def _moments(sums: Array) -> Array:
+    """(..., 5, 5) cross products from (..., 15) sums."""
+    full = np.zeros((*sums.shape[:-1], 5, 5))
+    rows, columns = np.triu_indices(5)
+    full[..., rows, columns] = sums
+    full[..., columns, rows] = sums
+    return full
+
+
+def _least_squares(cross: Array, predictors: list[int], outcome: int) -> tuple[Array, Array]:
+    """Coefficients (..., p) and residual sum of squares (...); NaN where the predictors do not determine them."""
+    inner = cross[..., predictors, :][..., predictors]
+    right = cross[..., predictors, outcome]
+    size = np.sqrt(np.einsum("...ii->...i", inner))
+    scaled = ratio(inner, size[..., :, None] * size[..., None, :])
+    determined = np.linalg.det(np.nan_to_num(scaled)) > _SINGULAR
+    safe = np.where(determined[..., None, None], inner, np.eye(len(predictors)))
+    found = np.linalg.solve(safe, right[..., None])[..., 0]
+    found = np.where(determined[..., None], found, np.nan)
+    left = cross[..., outcome, outcome] - (found * right).sum(axis=-1)
+    return found, np.where(left > 0, left, np.where(np.isnan(left), np.nan, 0.0))
+
+
+def fit_grader(sums: Array, mid: float) -> Grader:
+    """The judge's line by least squares, from (..., 15) `label_sums`.
+
+    labelled - control on 1, label - mid and t - mid; control on 1 and t, whose residual spread (divisor n - 2) is the
+    noise. NaN where labels or reference marks do not vary enough to tell the three apart.
+    """
+    cross = _moments(sums)
+    pushed, _ = _least_squares(cross, [0, 1, 2], 4)
+    line, residual = _least_squares(cross, [0, 2], 3)
+    spare = np.maximum(cross[..., 0, 0] - 2, 0)
+    noise = np.sqrt(ratio(residual, spare))
+    slope = line[..., 1]
+    return Grader(line[..., 0] - slope * mid, slope, pushed[..., 1], pushed[..., 0], pushed[..., 2], noise)
+
+
+def expected_mark(line: ArrayLike, noise: ArrayLike, low: float, high: float) -> Array:
+    """Mean mark where line + normal noise is rounded half up and clipped to whole marks low ... high.
+
+    low + Σ_k Φ((line - (k - ½))/noise) over k = low + 1 ... high; without noise, the rounded and clipped line itself.
+    """
+    line, noise = np.broadcast_arrays(np.asarray(line, dtype=np.float64), np.asarray(noise, dtype=np.float64))
+    steps = np.arange(low + 1, high + 1) - 0.5
+    exact = np.clip(np.floor(line + 0.5), low, high)
+    away = ratio(line[..., None] - steps, np.where(noise > 0, noise, 1.0)[..., None])
+    return np.where(noise > 0, low + special.ndtr(away).sum(axis=-1), exact)
+
+
+def attenuation_curve(
+    grader: Grader, reference: Array, label: Array, effects: Array, low: float, high: float
+) -> Array:
+    """What a fit finds on average where the label effect is this or that, marks being rounded and clipped.
+
+    The expectation is exact given the answers and their labels, so the curve has no Monte-Carlo noise.
+
+    Args:
+        grader: of shape (); its own label effect is not used.
+        reference, label: (n,) answers of the run, one entry an answer and label.
+        effects: (E,) label effects before rounding and clipping.
+        low, high: ends of the scale.
+
+    Returns:
+        (E,) fitted label effects.
+    """
+    mid = (low + high) / 2
+    t, x = reference - mid, label - mid
+    line = grader.intercept + grader.slope * reference
+    control = expected_mark(line, grader.noise, low, high)
+    pushed = line + grader.shift + grader.interaction * t + effects[:, None] * x
+    moved = expected_mark(pushed, grader.noise, low, high) - control
+    design = np.stack([np.ones(len(t)), x, t], axis=1)
+    found, *_ = np.linalg.lstsq(design, moved.T, rcond=None)
+    return np.asarray(found[1])
+
+
+def latent_effect(fitted: ArrayLike, effects: Array, curve: Array) -> Array:
+    """The label effect before clipping that a fit would show as this, by linear interpolation in a rising curve.
+
+    Args:
+        fitted: (...) fitted label effects.
+        effects, curve: (E,) as given to and by `attenuation_curve`.
+
+    Returns:
+        (...) latent effects; NaN where the fit lies outside the curve.
+
+    Raises:
+        RequestError: the curve does not rise, so that a fit has no single origin.
+    """
+    if len(curve) < 2 or not (np.diff(curve) > 0).all():
+        raise RequestError(
+            "the attenuation curve does not rise: at these answers and labels, clipped marks no longer tell label "
+            "effects apart; take smaller effects or answers further from the ends of the scale"
+        )
+    return np.interp(np.asarray(fitted, dtype=np.float64), curve, effects, left=np.nan, right=np.nan)
