@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from evenhand.audits import accounting, facets, human, lines, notices, tables, two_way, unsettled
+from evenhand.audits import accounting, arms_words, facets, human, lines, notices, tables, two_way, unsettled
 from evenhand.audits.checklist import checklist
 from evenhand.audits.equivalence import within_margins
 from evenhand.audits.evidence import Evidence, IntervalPlan
@@ -20,6 +20,7 @@ from evenhand.importers.frames import as_frame, read_frame
 from evenhand.importers.opening import Opened, open_files
 from evenhand.results import Audit, Data, Declarations, Estimate, SourceFile, Table
 from evenhand.stats.intervals import METHODS
+from evenhand.tally.arms import of_control, tally_arms
 from evenhand.tally.cells import tally_cells
 from evenhand.tally.conditions import tally_conditions, tally_repeats
 from evenhand.tally.errors import errors_on_lines
@@ -109,7 +110,8 @@ def run_audit(
     say("reading")
     reading = read(engine, given, spec, labels)
     say("coding verdicts")
-    table = build_table(reading)
+    everything = build_table(reading)
+    table = of_control(everything)
     _check_cuts(table)
     plan = IntervalPlan(spec.interval, spec.resamples, spec.seed, spec.confidence_level)
     evidence: list[Evidence] = []
@@ -117,7 +119,7 @@ def run_audit(
     found: dict[str, Table] = {}
     for rater in range(len(reading.raters)):
         say(f"tallying {reading.raters[rater]}")
-        one = gather_evidence(table, rater, plan)
+        one = replace(gather_evidence(table, rater, plan), arms=tally_arms(everything, rater))
         evidence.append(one)
         say(f"estimating {reading.raters[rater]}")
         estimates += list(all_estimates(one))
@@ -135,12 +137,15 @@ def run_audit(
         say("human raters")
         estimates += list(estimates_of_humans(evidence[0], humans))
         found |= dict(human.tables(evidence[0], humans))
-    second = _second_unit(table, plan, estimates, say)
+    second = _second_unit(everything, plan, estimates, say)
     estimates = taken_together(second.estimates if second else estimates, plan)
-    estimates += list(within_margins(estimates, spec.margin))
-    audit = _assemble(table, evidence, estimates, found)
+    estimates = arms_words.with_calls(estimates, spec.margin, spec.confidence_level)
+    of_arms = list(arms_words.verdicts(estimates, spec.margin, spec.confidence_level))
+    told = {one.id for one in of_arms}
+    estimates += [*of_arms, *(one for one in within_margins(estimates, spec.margin) if one.id not in told)]
+    audit = _assemble(everything, table, evidence, estimates, found)
     audit = _with_second_unit(audit, reading.spec, second) if second else audit
-    return Session(reading.spec, reading, table, audit, tuple(evidence))
+    return Session(reading.spec, reading, everything, audit, tuple(evidence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +183,11 @@ def _second_unit(table: VerdictTable, plan: IntervalPlan, estimates: list[Estima
 
 def _estimates_by(table: VerdictTable, plan: IntervalPlan) -> list[Estimate]:
     """All estimates of a table, whose units are another table's second unit."""
-    evidence = [gather_evidence(table, rater, plan) for rater in range(len(table.reading.raters))]
+    everything, table = table, of_control(table)
+    evidence = [
+        replace(gather_evidence(table, rater, plan), arms=tally_arms(everything, rater))
+        for rater in range(len(table.reading.raters))
+    ]
     found = [estimate for one in evidence for estimate in all_estimates(one)]
     has_pair = len(evidence) == 1 and table.reading.has_reference
     ratings = pair_ratings(evidence[0].cells, evidence[0].source) if has_pair else tally_ratings(table)
@@ -292,15 +301,22 @@ def _counts(table: VerdictTable, rater: int) -> dict[str, int]:
 
 
 def _assemble(
-    table: VerdictTable, evidence: Sequence[Evidence], estimates: Sequence[Estimate], found: Mapping[str, Table]
+    everything: VerdictTable,
+    table: VerdictTable,
+    evidence: Sequence[Evidence],
+    estimates: Sequence[Estimate],
+    found: Mapping[str, Table],
 ) -> Audit:
     reading, spec, scale = table.reading, table.reading.spec, table.scale
     excluded: dict[str, int] = {}
-    for rater, one in enumerate(evidence):
-        for reason, count in (reasoned_exclusions(table, rater) or accounting.exclusions(one)).items():
+    whole = evidence
+    if everything is not table:
+        whole = [replace(one, cells=tally_cells(everything, rater)) for rater, one in enumerate(evidence)]
+    for rater, one in enumerate(whole):
+        for reason, count in (reasoned_exclusions(everything, rater) or accounting.exclusions(one)).items():
             name = reason if one.is_sole_judge else f"{one.source}: {reason}"
             excluded[name] = excluded.get(name, 0) + count
-    rows = int(sum(one.cells.count.sum() for one in evidence))
+    rows = int(sum(one.cells.count.sum() for one in whole))
     frames = [source for source in reading.sources if not source.sha256]
     digest = fingerprint(table) if frames else ""
     return Audit(
@@ -346,8 +362,23 @@ def _assemble(
         estimates=with_coverage(estimates, evidence, len(table.units.names), spec.interval),
         tables=dict(found),
         checklist=checklist(evidence, estimates, conditions=conditions(reading)),
-        warnings=(*_warnings(reading, table, evidence), *notices.contradictions(estimates)),
+        warnings=(
+            *_of_arms(everything, table),
+            *_warnings(reading, table, evidence),
+            *notices.contradictions(estimates),
+        ),
     )
+
+
+def _of_arms(everything: VerdictTable, table: VerdictTable) -> Iterator[str]:
+    """That numbers about the judge are those of the control, where it was told something under other arms."""
+    if everything is not table:
+        count = "SELECT count(*) FROM {}".format
+        (n_all,), (n_control,) = (everything.engine.one(count(one.relation)) for one in (everything, table))
+        yield (
+            "agreement and totals are those of the control, under which the judge is told nothing; the other "
+            f"{n_all - n_control:,} verdicts stand in the comparisons of arms"
+        )
 
 
 def _matrix(table: VerdictTable) -> dict[str, str]:

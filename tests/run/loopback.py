@@ -46,6 +46,7 @@ class Loopback:
     def __init__(self, script: Script) -> None:
         self.script, self.asked, self.most_open, self._open = script, [], 0, 0  # type: ignore[var-annotated]
         self.headers: list[str] = []
+        self.completion_tokens = 2
         self.port = 0
         self._loop = asyncio.new_event_loop()
         self._server: asyncio.Server | None = None
@@ -104,7 +105,11 @@ class Loopback:
             answer = self.script(body, len(self.asked))
             if answer.seconds:
                 await asyncio.sleep(answer.seconds)
-            content = answer.body if answer.body is not None else json.dumps(_completion(body, answer)).encode()
+            content = (
+                answer.body
+                if answer.body is not None
+                else json.dumps(_completion(body, answer, self.completion_tokens)).encode()
+            )
             lines = [
                 f"HTTP/1.1 {answer.status} said",
                 "content-type: application/json",
@@ -122,7 +127,7 @@ class Loopback:
             self._open -= 1
 
 
-def _completion(body: Body, answer: Answer) -> Body:
+def _completion(body: Body, answer: Answer, tokens: int) -> Body:
     if answer.status != 200:
         return {"error": {"message": answer.error, "type": "scripted", "code": None}}
     words = sum(len(str(message["content"]).split()) for message in body["messages"])
@@ -138,7 +143,7 @@ def _completion(body: Body, answer: Answer) -> Body:
                 "message": {"role": "assistant", "content": answer.text, **answer.more},
             }
         ],
-        "usage": {"prompt_tokens": words, "completion_tokens": 2, "total_tokens": words + 2},
+        "usage": {"prompt_tokens": words, "completion_tokens": tokens, "total_tokens": words + tokens},
     }
 
 

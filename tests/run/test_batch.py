@@ -47,7 +47,9 @@ def failed(request: dict[str, Any], status: int, message: str) -> dict[str, Any]
 
 
 def write_lines(path: Path, lines: Iterable[object]) -> Path:
-    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines), encoding="utf-8")
+    path.write_text(
+        "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines), encoding="utf-8"
+    )
     return path
 
 
@@ -80,7 +82,9 @@ def test_requests_hold_what_is_sent_and_nothing_else(tmp_path: Path, capsys: pyt
 def test_results_come_back_in_any_order_and_nothing_is_left(tmp_path: Path) -> None:
     plan, out = study(tmp_path / "study", 4, judge=BATCH), tmp_path / "out"
     assert evenhand_command(["run", str(plan), "--out", str(out)]) == 0
-    lines = [result(one, "no" if item(one["body"]["messages"][0]["content"]) == "r2" else "yes") for one in requests_in(out)]
+    lines = [
+        result(one, "no" if item(one["body"]["messages"][0]["content"]) == "r2" else "yes") for one in requests_in(out)
+    ]
     write_lines(out / "batch_abc_output.jsonl", reversed(lines))
     assert evenhand_command(["run", str(plan), "--out", str(out)]) == 0
     assert [found[0] for found in verdicts(out / "verdicts.parquet").values()] == ["yes", "yes", "no", "yes"]
@@ -131,7 +135,7 @@ def test_every_line_is_accounted_for_and_the_rest_is_a_batch_again(
     assert verdicts(out / "verdicts.parquet")["r2"] == ("no", "scored", None)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data(), n=st.integers(1, 6))
 def test_whatever_a_service_returns_each_call_is_answered_once_or_asked_again(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, n: int
@@ -141,7 +145,9 @@ def test_whatever_a_service_returns_each_call_is_answered_once_or_asked_again(
     design = load_design(plan)
     run_design(design, out)
     asked = requests_in(out)
-    kinds = data.draw(st.lists(st.tuples(st.integers(0, n), st.sampled_from(["yes", "no", "error", "torn"])), max_size=12))
+    kinds = data.draw(
+        st.lists(st.tuples(st.integers(0, n), st.sampled_from(["yes", "no", "error", "torn"])), max_size=12)
+    )
     lines: list[object] = []
     first: dict[int, str] = {}
     for place, kind in kinds:
@@ -187,7 +193,9 @@ def test_a_file_holds_one_judge_and_no_more_than_services_take(tmp_path: Path, m
     found = run_design(load_design(plan), tmp_path / "out")
     assert found.requests is not None
     assert [path.name for path in found.requests.files] == [f"batch-requests-{number}.jsonl" for number in range(1, 5)]
-    models = [{json.loads(line)["body"]["model"] for line in path.open(encoding="utf-8")} for path in found.requests.files]
+    models = [
+        {json.loads(line)["body"]["model"] for line in path.open(encoding="utf-8")} for path in found.requests.files
+    ]
     assert all(len(one) == 1 for one in models)
     assert len(requests_in(tmp_path / "out")) == 6
 

@@ -95,7 +95,9 @@ def test_far_from_rounding_the_multiplier_is_the_linear_one_and_runs_away_past_t
     cohort = Cohort(50_000, 5_000, n_learners=50)
     found = simulate_course(grader(intercept=20_000, slope=0.6, effect=0.3, noise=0), cohort, wide)
     assert found.multiplier == pytest.approx(linear_multiplier(0.3, wide.kept, 100), abs=1e-3)
-    beyond = simulate_course(grader(intercept=20_000, slope=0.6, effect=1.4, noise=0), Cohort(50_000, 5, n_learners=50), wide)
+    beyond = simulate_course(
+        grader(intercept=20_000, slope=0.6, effect=1.4, noise=0), Cohort(50_000, 5, n_learners=50), wide
+    )
     assert beyond.multiplier > 20
 
 
@@ -236,7 +238,10 @@ SMALL = ["--learners", "30", "--draws", "5", "--items", "12"]
 
 
 def test_the_command_prints_and_writes(command, write, tmp_path: Path) -> None:
-    write("g.toml", '[[grader]]\nname = "a"\nlabel_effect = 0.11\nlabel_effect_error = 0.02\n[[grader]]\nname = "b"\nlabel_effect = 0.22\n')
+    write(
+        "g.toml",
+        '[[grader]]\nname = "a"\nlabel_effect = 0.11\nlabel_effect_error = 0.02\n[[grader]]\nname = "b"\nlabel_effect = 0.22\n',
+    )
     printed = [command("simulate", "loop", "--grader", "g.toml", *SMALL, "--out", "found") for _ in range(2)]
     assert printed[0].code == 0, printed[0].said
     assert printed[0].out == printed[1].out
@@ -255,7 +260,9 @@ def test_options_and_json_say_the_same(command, write) -> None:
     write("one.json", '{"label_effect": 0.2, "slope": 0.6, "intercept": 1.5}')
     asked = command("simulate", "loop", "--label-effect", "0.2", "--slope", "0.6", "--intercept", "1.5", *SMALL).out
     read = command("simulate", "loop", "--grader", "one.json", *SMALL).out
-    assert [line.split()[-3:] for line in asked.splitlines()[1:14]] == [line.split()[-3:] for line in read.splitlines()[1:14]]
+    assert [line.split()[-3:] for line in asked.splitlines()[1:14]] == [
+        line.split()[-3:] for line in read.splitlines()[1:14]
+    ]
 
 
 @pytest.mark.parametrize(

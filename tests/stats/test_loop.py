@@ -21,7 +21,7 @@ MID = 5.0
 
 def test_oracle_grader_loop_to_the_printed_digit() -> None:
     # grader.loop: r, n*, w and gamma* to 8 decimals, eigenvalues and runaway multiples as printed
-    assert KEPT == pytest.approx(0.70710678, abs=5e-9)
+    assert pytest.approx(0.70710678, abs=5e-9) == KEPT
     assert of.held_evidence(KEPT) == pytest.approx(4.41421356, abs=5e-9)
     assert of.weight_of_mark(KEPT) == pytest.approx(0.22654092, abs=5e-9)
     assert of.runaway_effect(KEPT) == pytest.approx(1.29289322, abs=5e-9)
@@ -94,9 +94,7 @@ def test_sums_give_what_least_squares_on_rows_gives(seed: int, n: int) -> None:
         return
     design = np.stack([np.ones(len(t)), label - MID, t - MID], axis=1)
     shift, effect, interaction = np.linalg.lstsq(design, labelled - control, rcond=None)[0]
-    assert [found.shift, found.label_effect, found.interaction] == pytest.approx(
-        [shift, effect, interaction], abs=1e-7
-    )
+    assert [found.shift, found.label_effect, found.interaction] == pytest.approx([shift, effect, interaction], abs=1e-7)
     assert [found.intercept, found.slope] == pytest.approx(np.polyfit(t, control, 1)[::-1], abs=1e-7)
     residual = control - found.intercept - found.slope * t
     assert found.noise == pytest.approx(math.sqrt(residual @ residual / (len(t) - 2)), abs=1e-6)

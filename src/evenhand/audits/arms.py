@@ -62,7 +62,10 @@ def _drifts(view: View) -> Iterator[Estimate]:
     if roles.neutral is not None and roles.neutral in present:
         for arm in roles.labels:
             if arm in present:
-                words = f'mean of {{judge}}\'s mark under "{names[arm]}" minus that under "{names[roles.neutral]}" {_SAME}: the label\'s value, its presence taken out'
+                words = (
+                    f'mean of {{judge}}\'s mark under "{names[arm]}" minus that under "{names[roles.neutral]}" {_SAME}'
+                )
+                words += ": the label's value, its presence taken out"
                 yield from _difference(view, arm, roles.neutral, words, "drift of each label from the neutral sentence")
 
 
@@ -73,13 +76,23 @@ def _difference(view: View, arm: int, other: int, words: str, family: str) -> It
     for at, tail in view.tails():
         here = kept & (view.arms.tail == at)
         yield view.of_mean(
-            "drift", source, change, here, (arm, other), f'{words}; responses of tail "{tail}"', {"tail": tail}, f"{own}, by tail"
+            "drift",
+            source,
+            change,
+            here,
+            (arm, other),
+            f'{words}; responses of tail "{tail}"',
+            {"tail": tail},
+            f"{own}, by tail",
         )
 
 
 def _whose(view: View) -> str:
     """What tells the families of judges and runs apart."""
-    said = [*(() if view.evidence.is_sole_judge else (view.evidence.source,)), *(f"{value}" for value in view.params.values())]
+    said = [
+        *(() if view.evidence.is_sole_judge else (view.evidence.source,)),
+        *(f"{value}" for value in view.params.values()),
+    ]
     return "".join(f", {one}" for one in said)
 
 

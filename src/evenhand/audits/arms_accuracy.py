@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.audits.arms_view import Kept, View
 from evenhand.results import Estimate
 from evenhand.stats import marks as of
-from evenhand.stats.arrays import Array, Measure
+from evenhand.stats.arrays import Array, Counts, Measure
 from evenhand.stats.scales import ATANH, IDENTITY, LOG, LOG_ONE_MINUS, Scale
 
 _CONSTANT = "marks of one side are constant"
@@ -60,7 +60,9 @@ def _level(view: View, metric: _Metric, arm: int, kept: Kept) -> Estimate:
     units = view.units(arm)
     sums = _sums(view, metric, arm, kept, units.unit, len(units.evidence.units.names))
     words = f'{metric.words}, under "{view.arms.names[arm]}"'
-    return view.assessed(metric.name, view.source(arm), sums, metric.measure, kept, units, words, scale=metric.scale, undefined=_CONSTANT)
+    return view.assessed(
+        metric.name, view.source(arm), sums, metric.measure, kept, units, words, scale=metric.scale, undefined=_CONSTANT
+    )
 
 
 def _change(view: View, metric: _Metric, arm: int, control: int, kept: Kept) -> Iterator[Estimate]:
@@ -84,7 +86,7 @@ def _gap(measure: Measure) -> Callable[[Array], Array]:
     return lambda sums: measure(sums[..., 0, :]) - measure(sums[..., 1, :])
 
 
-def _sums(view: View, metric: _Metric, arm: int, kept: Kept, unit: Array, n_units: int) -> Array:
+def _sums(view: View, metric: _Metric, arm: int, kept: Kept, unit: Counts, n_units: int) -> Array:
     """(U, 7) sums of paired marks over the gradings of an arm, repeats of a response weighing 1 together."""
     response, arms, _, mark = view.gradings
     here = (arms == arm) & kept[response]

@@ -1,5 +1,6 @@
 """Dose: whether a label's effect grows with its value or is a step, and what of it moves with the number behind it."""
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -27,7 +28,11 @@ def _by_gap(view: View, label: Labels) -> Iterator[Estimate]:
     kept = label.kept & np.isfinite(label.gap) & np.isfinite(held).all(axis=1)
     said = f"of {{judge}}, marks per point of label: the effect of the label regressed on the gap of the two labels, with {words} held fixed"
     if not kept.any() or np.ptp(label.gap[kept]) == 0:
-        reason = _SAME_GAP if kept.any() else "the labels shown are not known as numbers: name their column with --label-shown COL"
+        reason = (
+            _SAME_GAP
+            if kept.any()
+            else "the labels shown are not known as numbers: name their column with --label-shown COL"
+        )
         for name in ("dose_slope", "dose_ratio"):
             yield _absent(view, name, label.source, said, reason)
         return
@@ -38,7 +43,9 @@ def _by_gap(view: View, label: Labels) -> Iterator[Estimate]:
         return dose_sums(label.effect[kept], label.gap[kept], columns[kept], units.unit[kept], n_units)
 
     sums, singular = tallies(held), f"the gap does not vary beside {words}"
-    yield view.assessed("dose_slope", label.source, sums, dose_slope, kept, units, f"dose slope {said}", undefined=singular)
+    yield view.assessed(
+        "dose_slope", label.source, sums, dose_slope, kept, units, f"dose slope {said}", undefined=singular
+    )
     if np.isfinite(label.n_prior_gap[kept]).all() and np.ptp(label.n_prior_gap[kept]) > 0:
         more = np.column_stack([held, np.where(kept, label.n_prior_gap, 0.0)])
         yield view.assessed(
@@ -68,8 +75,9 @@ def _held(view: View, label: Labels) -> tuple[Array, str]:
 
 def _steps(view: View) -> Iterator[Estimate]:
     """Marks per point of label between neighbouring levels, and over all of them."""
-    levels, label, names = view.roles.levels, view.arms.label, view.arms.names
-    pairs = [(levels[-1], levels[0])] + ([(b, a) for a, b in zip(levels, levels[1:], strict=False)] if len(levels) > 2 else [])
+    label, names = view.arms.label, view.arms.names
+    levels = [at for at in view.roles.levels if view.n_gradings[:, at].any()]
+    pairs = [(levels[-1], levels[0])] + ([(b, a) for a, b in itertools.pairwise(levels)] if len(levels) > 2 else [])
     for high, low in pairs:
         source = view.source(high, low)
         said = f'mean of {{judge}}\'s mark under "{names[high]}" minus that under "{names[low]}" on the same responses, in marks per point of label'

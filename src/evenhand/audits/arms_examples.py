@@ -30,13 +30,22 @@ def examples(view: View) -> Iterator[Estimate]:
             "the same marks are shown, at other answers"
         )
         change = view.means[:, shuffled] - view.means[:, correct]
-        yield view.of_mean("drift", view.source(shuffled, correct), change, view.kept(shuffled, correct), (shuffled, correct), words)
+        yield view.of_mean(
+            "drift", view.source(shuffled, correct), change, view.kept(shuffled, correct), (shuffled, correct), words
+        )
         if control is not None:
             said = (
                 f'share of the shift by correctly marked examples that "{names[shuffled]}" keeps: (shuffled - control)/(correct - control) of '
                 "{judge}'s mean marks"
             )
-            yield _ratio(view, (shuffled, control), (correct, control), said, view.source(shuffled, correct), {"quantity": "share_kept"})
+            yield _ratio(
+                view,
+                (shuffled, control),
+                (correct, control),
+                said,
+                view.source(shuffled, correct),
+                {"quantity": "share_kept"},
+            )
     if {"up", "down"} <= arms.keys():
         yield _pass_through(view, arms["up"], arms["down"])
 

@@ -33,7 +33,9 @@ def learners(view: View, label: Labels) -> Iterator[Estimate]:
     rng = np.random.default_rng(view.evidence.plan.seed)
     observed = float(sd_of_means(effect, who, int(who.max()) + 1))
     if len(np.unique(question)) == n_learners and len(np.unique(question * (int(who.max()) + 1) + who)) == n_learners:
-        yield _exact(view, label, observed, "", _WORDS, "no question is known apart from the learner: nothing to hold it against")
+        yield _exact(
+            view, label, observed, "", _WORDS, "no question is known apart from the learner: nothing to hold it against"
+        )
     else:
         drawn = reassigned(effect, question, rng, N_DRAWS)
         spread = sd_of_means(drawn, who, int(who.max()) + 1)
@@ -42,7 +44,14 @@ def learners(view: View, label: Labels) -> Iterator[Estimate]:
         said = f"reassigning learners within questions gives {expected:.3g} on average, and this much in p = {p:.3g} of {N_DRAWS:,} draws (seed {seed})"
         yield _exact(view, label, observed, "", _WORDS, said)
         yield _exact(view, label, expected, "expected", f"{_WORDS}, were learners reassigned within questions", said)
-        yield _exact(view, label, p, "p", f"share of reassignments of learners within questions with at least this {_WORDS}", said)
+        yield _exact(
+            view,
+            label,
+            p,
+            "p",
+            f"share of reassignments of learners within questions with at least this {_WORDS}",
+            said,
+        )
     yield from _moved(view, label, rng)
 
 
@@ -55,7 +64,10 @@ def _moved(view: View, label: Labels, rng: np.random.Generator) -> Iterator[Esti
     tests = np.array([sign_flip_p(effect[who == one], rng) for one in np.unique(who)])
     n, expected = len(tests), ALPHA * len(tests)
     chance = f"of {n} learners, each tested by itself at {100 * ALPHA:g} %: at most {expected:.1f} by chance alone"
-    for quantity, column, way in (("below", 0, "the other way: lower under the higher label"), ("above", 1, "the common way")):
+    for quantity, column, way in (
+        ("below", 0, "the other way: lower under the higher label"),
+        ("above", 1, "the common way"),
+    ):
         words = f"learners whose work {{judge}} moves {way}, told apart from flips of their labels"
         yield _exact(view, label, float((tests[:, column] <= ALPHA).sum()), quantity, words, chance)
 

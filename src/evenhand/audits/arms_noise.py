@@ -66,7 +66,13 @@ def _pair(view: View, control: int, marks: Array, both: np.ndarray, names: tuple
     params = {"occasion": f"{names[1]}-{names[0]}"}
     words = f'on occasion "{names[1]}" and on occasion "{names[0]}"'
     yield view.of_mean(
-        "drift", source, marks[:, 1] - marks[:, 0], both, (control,), f"mean difference of {_AGAIN} {words}, in marks: a shift of the whole run", params
+        "drift",
+        source,
+        marks[:, 1] - marks[:, 0],
+        both,
+        (control,),
+        f"mean difference of {_AGAIN} {words}, in marks: a shift of the whole run",
+        params,
     )
     same = (one == other).astype(np.float64)
     shares = sums_by_group([same, 1 - same], unit, n_units)

@@ -69,13 +69,20 @@ def roles_of(arms: Arms) -> Roles:
             own, swapped = _pair(names, constant) if len(labels) == 2 and _named_pair(names, labels) else (None, None)
             levels = [] if own is not None else levels
     else:
-        shown = np.isfinite(arms.level).any(axis=0)
+        shown = np.asarray(np.isfinite(arms.level).any(axis=0))
         labels = [at for at in others if not shown[at]]
         own, swapped = _pair(names, [at for at in labels if _named(names[at], (*_OWN, *_SWAPPED))])
         by_word = {word: at for at in labels for word in _LEVELS if _is_level(names[at], word)}
         levels = [by_word[word] for word in _LEVELS if word in by_word] if {"low", "high"} <= by_word.keys() else []
     taken = {own, swapped, *levels}
-    return Roles(arms.control, neutral, own, swapped, tuple(levels), dict(_examples(arms, names, [at for at in others if at not in taken])))
+    return Roles(
+        arms.control,
+        neutral,
+        own,
+        swapped,
+        tuple(levels),
+        dict(_examples(arms, names, [at for at in others if at not in taken])),
+    )
 
 
 def _named(name: str, words: tuple[str, ...]) -> bool:
@@ -106,7 +113,11 @@ def _is_level(name: str, word: str) -> bool:
 
 def _examples(arms: Arms, names: list[str], left: list[int]) -> Iterator[tuple[str, int]]:
     """Arms that show examples: several marks, or a name that says so."""
-    candidates = [at for at in left if arms.has_examples[at] or "examples" in names[at].split() or _named(names[at], _EXAMPLES["unmarked"])]
+    candidates = [
+        at
+        for at in left
+        if arms.has_examples[at] or "examples" in names[at].split() or _named(names[at], _EXAMPLES["unmarked"])
+    ]
     if not candidates:
         candidates = [at for at in left if _named(names[at], ("shuffled", "shiftup", "shiftdown", "deranged"))]
         candidates = left if len(candidates) > 1 else []

@@ -77,7 +77,13 @@ def _of_arm(view: View, arm: int, kept: Kept, controls: tuple[Array, Array]) -> 
 
 
 def _gained(
-    view: View, source: str, biases: tuple[Array, Array], kept: Kept, arms: tuple[int, int], words: str, params: dict[str, str]
+    view: View,
+    source: str,
+    biases: tuple[Array, Array],
+    kept: Kept,
+    arms: tuple[int, int],
+    words: str,
+    params: dict[str, str],
 ) -> Estimate:
     units = view.units(*arms)
     columns = [np.ones(int(kept.sum())), *(bias[kept] for bias in biases)]
@@ -94,7 +100,9 @@ def _over_tails(
     code = units.unit[kept] * n_tails + view.arms.tail[kept]
     columns = [np.ones(int(kept.sum())), *(bias[kept] for bias in biases)]
     tallies = sums_by_group(columns, code, n_units * n_tails).reshape(n_units, n_tails, 3)
-    return view.assessed("toward_away", source, tallies, _mean_gained, kept, units, words, undefined="a tail without a response")
+    return view.assessed(
+        "toward_away", source, tallies, _mean_gained, kept, units, words, undefined="a tail without a response"
+    )
 
 
 def _mean_gained(sums: Array) -> Array:

@@ -75,7 +75,9 @@ class View:
         """(n, A) mean mark over repeats; NaN where there is none."""
         response, arm, _, mark = self.gradings
         with np.errstate(invalid="ignore"):
-            return np.where(self.n_gradings > 0, self._by_arm(response, arm, mark) / np.maximum(self.n_gradings, 1), np.nan)
+            return np.where(
+                self.n_gradings > 0, self._by_arm(response, arm, mark) / np.maximum(self.n_gradings, 1), np.nan
+            )
 
     def _by_arm(self, response: Counts, arm: Counts, values: Array) -> Array:
         n_arms = len(self.arms.names)
@@ -91,13 +93,12 @@ class View:
     @cached_property
     def complete(self) -> Kept:
         """(n,) responses with a mark under every arm under which they were to be graded."""
-        whole: Kept = (~self.planned | (self.n_gradings > 0)).all(axis=1) & self.planned.any(axis=1)
-        return whole
+        whole = (~self.planned | (self.n_gradings > 0)).all(axis=1) & self.planned.any(axis=1)
+        return np.asarray(whole)
 
     def kept(self, *arms: int) -> Kept:
         """(n,) complete responses that were graded under all of these arms."""
-        found: Kept = self.complete & (self.n_gradings[:, list(arms)] > 0).all(axis=1)
-        return found
+        return np.asarray(self.complete & (self.n_gradings[:, list(arms)] > 0).all(axis=1))
 
     def name(self, arm: int) -> str:
         """An arm as ids name it."""
@@ -186,14 +187,16 @@ class View:
         within = ", each tail keeping its share" if strata is not None and len(np.unique(strata[sizes > 0])) > 1 else ""
         statistic = Statistic(name, measure, scale, "grader×context", words + within, unit="response", counted=False)
         one = assess(
-            units.evidence, statistic, tallies, undefined=undefined, source=source, sizes=sizes, n_excluded=self.n_left(kept),
+            units.evidence, statistic, tallies, undefined=undefined, source=source, sizes=sizes, n_excluded=self.n_left(kept, params),
             params={**self.params, **(params or {})}, family=family,
         )  # fmt: skip
         if not within or strata is None or one.ci_low is None or units.evidence.plan.method not in _WITHIN:
             return one
         return self._within(one, tallies, sizes, strata, measure, scale)
 
-    def _within(self, one: Estimate, tallies: Array, sizes: Array, strata: Counts, measure: Measure, scale: Scale) -> Estimate:
+    def _within(
+        self, one: Estimate, tallies: Array, sizes: Array, strata: Counts, measure: Measure, scale: Scale
+    ) -> Estimate:
         """Its interval by the jackknife within tails; as it stands where a tail holds one unit."""
         active = sizes > 0
         if np.bincount(strata[active])[np.unique(strata[active])].min() < 2:
@@ -212,9 +215,13 @@ class View:
             }
         )  # fmt: skip
 
-    def n_left(self, kept: Kept) -> int:
-        """Responses of the run that are left out."""
-        return int(self.planned.any(axis=1).sum()) - int(kept.sum())
+    def n_left(self, kept: Kept, params: Mapping[str, Param] | None = None) -> int:
+        """Responses of the run, of one tail where the parameters name it, that are left out."""
+        among = self.planned.any(axis=1)
+        tail = (params or {}).get("tail")
+        if tail is not None:
+            among = among & (self.arms.tail == self.arms.tails.index(str(tail)))
+        return int(among.sum()) - int(kept.sum())
 
     def of_ratio(
         self,
@@ -239,7 +246,11 @@ class View:
         sizes = np.bincount(units.unit[kept], minlength=len(tallies)).astype(np.float64)
         active = sizes > 0
         strata = self.strata(units, kept)
-        stratum = np.zeros(int(active.sum()), dtype=np.int64) if strata is None else np.unique(strata[active], return_inverse=True)[1]
+        stratum = (
+            np.zeros(int(active.sum()), dtype=np.int64)
+            if strata is None
+            else np.unique(strata[active], return_inverse=True)[1]
+        )
         found = self._ratio(tallies[active], sizes[active], stratum, parts) if active.any() else (math.nan, None, NONE)
         value, interval, reason = found
         return exact(
@@ -254,12 +265,21 @@ class View:
         top, bottom = (stratified(tallies, sizes, stratum, part) for part in parts)
         value = top.value / bottom.value if bottom.value else math.nan
         if not math.isfinite(value):
-            return math.nan, None, "0/0: nothing to divide by" if bottom.value == 0 else "it cannot be told apart from what is held fixed"
+            return (
+                math.nan,
+                None,
+                "0/0: nothing to divide by" if bottom.value == 0 else "it cannot be told apart from what is held fixed",
+            )
         left_out = np.stack([top.left_out, bottom.left_out], axis=-1)
         if np.bincount(stratum).min() < 2 or not np.isfinite(left_out).all() or top.df < LEAST_DF:
             return value, None, "too few units for an interval"
         level = self.evidence.plan.confidence_level
-        ends = fieller(top.value, bottom.value, left_out_covariance(left_out, stratum), t_quantile(upper_probability(level), top.df))
+        ends = fieller(
+            top.value,
+            bottom.value,
+            left_out_covariance(left_out, stratum),
+            t_quantile(upper_probability(level), top.df),
+        )
         if not ends.is_bounded:
             return value, None, "unbounded: what it is divided by is not told apart from 0"
         return value, Interval(ends.low, ends.high, "fieller", df=top.df), ""

@@ -4,7 +4,7 @@ An error-free scorer returns the value on reference labels, so that value is the
 judge is at most their difference. Without reference labels none of them is about the judge.
 """
 
-import hashlib
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -22,6 +22,8 @@ from evenhand.tally.moments import CompleteResponses, Side
 ALONE = "; without its value on reference labels it says nothing about the judge"
 NO_RESPONSE = "no complete response"
 Result = TypeVar("Result")
+_MOST_RECENT = 3
+"""Inputs that an interval asks a measure about: the whole sample, each unit left out, replicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,31 @@ class Remembered(Generic[Result]):
 
     def __init__(self, function: Callable[[Array], Result]) -> None:
         self._function = function
-        self._known: dict[tuple[tuple[int, ...], bytes], Result] = {}  # by digest: tallies of replicates are large
+        self._known: dict[tuple[tuple[int, ...], bytes], Result] = {}
 
     def __call__(self, tallies: Array) -> Result:
         """The function's value, computed once."""
-        key = (tallies.shape, hashlib.blake2b(tallies.tobytes()).digest())
+        key = (tallies.shape, tallies.tobytes())
         if key not in self._known:
             self._known[key] = self._function(tallies)
         return self._known[key]
+
+
+class Recent:
+    """A measure that keeps its last results: the difference asks both sides about the tallies that each was asked about."""
+
+    def __init__(self, measure: Measure) -> None:
+        self._measure = measure
+        self._known: deque[tuple[Array, Array]] = deque(maxlen=_MOST_RECENT)
+
+    def __call__(self, tallies: Array) -> Array:
+        """The measure's value, computed once while it is recent."""
+        for known, value in self._known:
+            if known.shape == tallies.shape and np.array_equal(known, tallies):
+                return value
+        value = self._measure(tallies)
+        self._known.append((tallies, value))
+        return value
 
 
 def unfrozen(measure: Measure) -> Callable[[Array], Measure]:
@@ -105,7 +124,7 @@ def beside_reference(
 ) -> Iterator[Estimate]:
     """The value on each side there is, and the difference."""
     totals = {side: packed.sum(axis=0) for side, packed in tallies.of_side.items()}
-    measures = {side: Remembered(one.measure(total)) for side, total in totals.items()}
+    measures = {side: Recent(one.measure(total)) for side, total in totals.items()}
     remarks = {side: one.explain(total) if one.explain else "" for side, total in totals.items()}
     for side, source, words in sides(evidence):
         estimand = one.estimand.replace("{side}", words) + ("" if evidence.has_reference else ALONE)

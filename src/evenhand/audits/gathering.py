@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from evenhand.audits.evidence import Evidence
-from evenhand.tally.arms import tally_arms
 from evenhand.tally.classes import find_classes
 from evenhand.tally.condition_states import tally_condition_states
 from evenhand.tally.confidences import tally_confidences
@@ -28,6 +27,5 @@ def with_further(evidence: Evidence, table: VerdictTable, rater: int) -> Evidenc
         classes=find_classes(table, with_ratings=rater == 0),
         scores=tally_weighted_scores(table, rater, spec.cut),
         quorum=spec.quorum or 1,
-        arms=tally_arms(table, rater),
         cuts=tuple(cut for cut in evidence.cuts if 0 < cut <= n_criteria) if weighted else evidence.cuts,
     )

@@ -11,7 +11,7 @@ from evenhand.results import Audit, Estimate
 _SIDES = {"length": ("shorter", "longer"), "author": ("others", "own")}
 _OVERALL = ("leniency", "win_rate", "bias", "error_rate")
 _LIMITS = ("none", "estimated", "assumed", "companion")
-_TESTED = ("difference", "at once with its family", "Holm p", "found with 80 % power from")
+TESTED = ("difference", "at once with its family", "Holm p", "found with 80 % power from")
 _NOTE = "Each compared within reference labels: what is better on one side by its reference label is no preference."
 
 
@@ -26,11 +26,11 @@ def contrast_tables(audit: Audit, judge: str) -> tuple[NumberTable, ...]:
     tables = (
         NumberTable(
             "By length and author, at a fixed reference label",
-            ("shorter half, others' work", "longer half, its own model's", *_TESTED),
+            ("shorter half, others' work", "longer half, its own model's", *TESTED),
             _by(audit, by),
             note=_NOTE,
         ),
-        NumberTable("Each criterion against the others", _TESTED, _tested(audit, criteria), "criterion", folded=True),
+        NumberTable("Each criterion against the others", TESTED, _tested(audit, criteria), "criterion", folded=True),
         NumberTable("Held against margins fixed beforehand", ("value",), tuple(row(audit, one) for one in equivalent)),
         NumberTable(
             "Few events: the limit by what is assumed of their clustering",
@@ -42,7 +42,8 @@ def contrast_tables(audit: Audit, judge: str) -> tuple[NumberTable, ...]:
     return tuple(table for table in tables if table.rows)
 
 
-def _text(said: str) -> Cell:
+def text_cell(said: str) -> Cell:
+    """Words in place of a number."""
     return Cell(said, "", "", "", "", True)
 
 
@@ -65,25 +66,26 @@ def _by(audit: Audit, found: Sequence[Estimate]) -> tuple[Row, ...]:
         ]
         halves = tuple(cell(side) if side is not None else None for side in sides)
         cards = tuple(card(audit, e) for e in (one, *sides) if e is not None)
-        rows.append(Row(display_name(one), (*halves, *_test_cells(one)), "", cards))
+        rows.append(Row(display_name(one), (*halves, *tested_cells(one)), "", cards))
     return tuple(rows)
 
 
 def _tested(audit: Audit, found: Sequence[Estimate]) -> tuple[Row, ...]:
     return tuple(
-        Row(printable(one.params.get("criterion", one.id)), _test_cells(one), "", (card(audit, one),)) for one in found
+        Row(printable(one.params.get("criterion", one.id)), tested_cells(one), "", (card(audit, one),)) for one in found
     )
 
 
-def _test_cells(one: Estimate) -> tuple[Cell | None, ...]:
+def tested_cells(one: Estimate) -> tuple[Cell | None, ...]:
+    """A difference, its ends at once with its family, Holm's p, and what would have been found."""
     together = detectable = p_value = None
     if one.simultaneous is not None:
         ends = one.model_copy(update={"ci_low": one.simultaneous[0], "ci_high": one.simultaneous[1]})
-        together = _text(interval_text(ends))
+        together = text_cell(interval_text(ends))
     if one.detectable is not None:
-        detectable = _text(number_text(one.statistic, one.detectable))
+        detectable = text_cell(number_text(one.statistic, one.detectable))
     if "holm" in one.p_values:
-        p_value = _text(p_text(one.p_values["holm"]))
+        p_value = text_cell(p_text(one.p_values["holm"]))
     return cell(one), together, p_value, detectable
 
 

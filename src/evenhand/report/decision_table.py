@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evenhand.errors import printable
+from evenhand.report.arms_words import arm_sentences
 from evenhand.report.gaps import ARM, PHRASING, Facet, pooled
 from evenhand.report.lookups import MOST_JUDGES, judge_sources, leading_kr20, ok, reference_of
 from evenhand.report.scorer import facet_sentence
@@ -132,7 +133,10 @@ def _row(audit: Audit, question: str, quantity: str, answer: Answer, collect: st
 
 
 def _of_facet(audit: Audit, facet: Facet, question: str, quantity: str, collect: str, not_this: str) -> DecisionRow:
-    said = [facet_sentence(audit, judge, facet.name) for judge in judge_sources(audit)[:MOST_JUDGES]]
+    judges = judge_sources(audit)[:MOST_JUDGES]
+    said = [facet_sentence(audit, judge, facet.name) for judge in judges]
+    if facet is ARM:
+        said = [" ".join(arm_sentences(audit, judge)) for judge in judges]
     found = " ".join(one for one in said if one) or pooled(audit, facet)
     return DecisionRow(question, quantity, found, "" if found else collect, not_this)
 

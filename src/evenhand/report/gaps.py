@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from evenhand.report.lookups import judge_sources, n_values
+from evenhand.report.lookups import is_of_arms, judge_sources, n_values
 from evenhand.report.scorer import is_studied, repeats_sentence
 from evenhand.report.tables import plural
 from evenhand.results import Audit
@@ -60,6 +60,8 @@ def is_reported(audit: Audit, facet: Facet) -> bool:
     """Whether this audit computes what the varied facet shows."""
     if facet is ORDER:
         return any(e.statistic == "order_consistency" and e.status == "ok" for e in audit.estimates)
+    if facet is ARM:
+        return any(is_of_arms(e) and e.status == "ok" for e in audit.estimates)
     is_repeated = facet is OCCASION and any(repeats_sentence(audit, judge) for judge in judge_sources(audit))
     return is_repeated or is_studied(audit, facet.name)
 

@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from evenhand.errors import printable
+from evenhand.report.arms_words import arm_sentences
 from evenhand.report.contrasts import few_events, in_words
 from evenhand.report.lookups import MOST_JUDGES, find, ok, reference_of
 from evenhand.report.scorer import scorer_sentences
@@ -63,6 +64,7 @@ def rows_of_judge(audit: Audit, judge: str) -> Iterator[str]:
         if estimate is not None:
             yield from _lines(label, estimate, after, seen, few_events(audit, estimate))
     yield from (f"  {said}" for said in in_words(audit, judge))
+    yield from (f"  {said}" for said in arm_sentences(audit, judge))
     yield from (f"  {said}" for said in scorer_sentences(audit, judge))
     if words := concentration(audit, judge, "checklist lines"):
         with_errors = find(audit, "lines_with_errors", judge)

@@ -30,6 +30,11 @@ def ok(audit: Audit, statistic: str, source: str, **params: Param) -> Estimate |
     return found if found is not None and found.status == "ok" else None
 
 
+def is_of_arms(estimate: Estimate) -> bool:
+    """Whether a number compares what the judge was told, on the same work."""
+    return estimate.describes == "grader×context"
+
+
 def main_cut(audit: Audit) -> float | None:
     """The declared cut nearest to half of the criteria, the one a short text speaks of."""
     return min(audit.declarations.cuts, key=lambda cut: abs(cut - audit.data.n_criteria / 2), default=None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from evenhand.errors import printable
 from evenhand.report.card import card_fields, headline, shortfall_text
-from evenhand.report.lookups import main_cut, reference_of
+from evenhand.report.lookups import is_of_arms, main_cut, reference_of
 from evenhand.report.scorer import is_of_scorer
 from evenhand.report.tables import (
     NAMES,
@@ -353,13 +353,13 @@ def judges_table(audit: Audit, judges: Sequence[str]) -> NumberTable | None:
 def other_tables(audit: Audit, judges: Sequence[str]) -> tuple[NumberTable, ...]:
     """Numbers of sources that are no single judge's: ensembles, pairs, contrasts."""
     known = {s for judge in judges for s in (judge, reference_of(judge), f"{judge}-reference")}
-    sources = dict.fromkeys(e.source for e in audit.estimates if e.source not in known)
+    sources = dict.fromkeys(e.source for e in audit.estimates if e.source not in known and not is_of_arms(e))
     titles = {
         "raters": "Judge and reference as two raters" if len(judges) == 1 else "All judges as raters of one ensemble"
     }
     found = []
     for source in sources:
-        rows = tuple(row(audit, e) for e in audit.estimates if e.source == source)
+        rows = tuple(row(audit, e) for e in audit.estimates if e.source == source and not is_of_arms(e))
         title = titles.get(source, printable(source))
         note = _POOLED_MISSING if source == "raters" and audit.of("gwet_ac1", source) else ""
         found.append(NumberTable(title, ("value",), rows, note=note, folded=len(judges) == 1))

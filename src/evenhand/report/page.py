@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evenhand.report.arms import arm_figures, arm_tables
 from evenhand.report.contrasts import contrast_tables
 from evenhand.report.decision_table import DecisionRow, decision_table
 from evenhand.report.facets import facet_tables
@@ -120,12 +121,12 @@ def _judge_part(audit: Audit, judge: str, at: int, n_judges: int, most: int) -> 
         name="the judge" if n_judges == 1 else judge,
         source=judge,
         bank=bank_line(audit, judge),
-        tables=(*number_tables(audit, judge), *facet_tables(audit, judge), *contrast_tables(audit, judge)),
+        tables=(*number_tables(audit, judge), *arm_tables(audit, judge), *facet_tables(audit, judge), *contrast_tables(audit, judge)),
         criteria=criteria_table(audit, judge, most),
         worst=worst(audit, judge, most),
         confusion=_confusion(audit, audit.tables.get(f"levels/{judge}")),
         decomposition=_decomposition(audit.tables.get(f"decomposition/{judge}")),
-        figures=figures(audit, judge, f"judge-{at}"),
+        figures=(*figures(audit, judge, f"judge-{at}"), *arm_figures(audit, judge, f"judge-{at}")),
         counts=count_rows(audit, judge),
     )
 

@@ -222,6 +222,8 @@ class EmbeddedServer:
                 f"{printable(weights.name)}: llama.cpp cannot load this model ({printable(str(problem))}); is there memory for it (250 MB)?"
             ) from None
         self.url = f"{self._server.listening_address}/v1"
+        # A server that is closed before its loop runs waits for ever, so it is asked something first.
+        self.answer({"messages": [{"role": "user", "content": "?"}], "max_tokens": 1})
 
     def __enter__(self) -> Self:
         return self

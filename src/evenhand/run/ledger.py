@@ -7,7 +7,7 @@ cannot spend the same money; a kill at any moment loses no row that was committe
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -258,13 +258,9 @@ class Ledger:
             pass
 
     def _read(self, which: str, *values: str) -> Iterator[Attempt]:
-        with (
-            self._in_words(),
-            closing(
-                self._connection.execute(f"SELECT {', '.join(COLUMNS)}, digest FROM attempts {which}", values)
-            ) as rows,
-        ):
-            for row in rows:
+        with self._in_words():
+            asked = f"SELECT {', '.join(COLUMNS)}, digest FROM attempts {which}"
+            for row in self._connection.execute(asked, values):
                 attempt = attempt_of(row)
                 if attempt is None:
                     what = f"attempt {row[_AT['number']]} of call {str(row[_AT['key']])[:12]}"

@@ -2,9 +2,11 @@
 
 import base64
 import json
+import logging
 import os
 import re
 from collections.abc import Iterable
+from typing import Self
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from evenhand.design.plan import JudgePart
@@ -18,6 +20,8 @@ _NAMES_SECRET = re.compile(r"(?i)key|token|secret|sig|pass|auth|code|cred")
 _SHORTEST = 4
 """Characters below which a text is no secret to look for: it would stand in every other message by chance."""
 _REDACTED = "[redacted]"
+_TALKATIVE = ("httpx", "httpx2", "openai", "openai._base_client")
+"""Loggers that write addresses of requests."""
 MOST = 300
 """Characters of a provider's message that are kept."""
 
@@ -39,6 +43,28 @@ def without(text: str, secrets: Iterable[str]) -> str:
 def _forms(secret: str) -> set[str]:
     encoded = base64.b64encode(secret.encode("utf-8", "surrogatepass")).decode()
     return {secret, quote(secret, safe=""), json.dumps(secret)[1:-1], repr(secret)[1:-1], encoded}
+
+
+class LogFilter(logging.Filter):
+    """Keeps secrets out of what HTTP libraries log of a request, whose address may hold them."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        super().__init__()
+        self._secrets = tuple(secrets)
+
+    def __enter__(self) -> Self:
+        for name in _TALKATIVE:
+            logging.getLogger(name).addFilter(self)
+        return self
+
+    def __exit__(self, *_problem: object) -> None:
+        for name in _TALKATIVE:
+            logging.getLogger(name).removeFilter(self)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let a record pass, without what it must not hold."""
+        record.msg, record.args = _LOOKS_SECRET.sub(_REDACTED, without(record.getMessage(), self._secrets)), ()
+        return True
 
 
 def secrets_of(judges: Iterable[JudgePart]) -> tuple[str, ...]:

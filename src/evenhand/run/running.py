@@ -24,7 +24,7 @@ from evenhand.run.closing import close_ledger, verdict_rows, write_verdicts
 from evenhand.run.folder import RunFolder, Shard
 from evenhand.run.ledger import Ledger
 from evenhand.run.prices import Prices, prices_of
-from evenhand.run.redacting import secrets_of
+from evenhand.run.redacting import LogFilter, secrets_of
 from evenhand.run.runner import Policy, Progress, Reader, Run
 from evenhand.verdicts.parsing import Parsed
 
@@ -158,7 +158,8 @@ def run_design(
             prices=prices,
             progress=progress,
         )
-        tally = asyncio.run(_made(run, answering.backends))
+        with LogFilter(secrets_of(design.plan.judge)):
+            tally = asyncio.run(_made(run, answering.backends))
         requests = None
         if answering.batched:
             finished = ledger.finished()

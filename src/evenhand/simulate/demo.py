@@ -6,7 +6,7 @@ from dataclasses import replace
 from evenhand.simulate.text_bank import build_bank, load_questions, simulate_judge
 
 N_RESPONSES = 160
-N_TO_JUDGE, LINES_TO_JUDGE = 12, 3
+N_TO_JUDGE, LINES_TO_JUDGE = 8, 3
 """Of the bank that a model is to judge within two minutes."""
 SEED = 11
 

@@ -56,8 +56,8 @@ class Course:
     decay: float = 0.1
     mass: float = 1.0
     prior: float = 0.5
-    low: int = 0
-    high: int = 10
+    low: float = 0
+    high: float = 10
     false_record: float = 0.3
     record_mass: float | None = None
     recovering: float = 7.0

@@ -16,7 +16,12 @@ from evenhand.stats.loop import Grader
 
 FIELDS = ("intercept", "slope", "label_effect", "shift", "interaction", "noise")
 DEFAULTS: Mapping[str, float] = {
-    **{"intercept": 0.0, "slope": 1.0, "shift": 0.0, "interaction": 0.0, "noise": 1.0, "label_effect_error": 0.0}
+    "intercept": 0.0,
+    "slope": 1.0,
+    "shift": 0.0,
+    "interaction": 0.0,
+    "noise": 1.0,
+    "label_effect_error": 0.0,
 }
 """Where a file or the command line says nothing: a judge that marks as the reference does, give or take a mark."""
 _MOST_GRADERS = 100
@@ -79,7 +84,9 @@ def read_graders(path: Path) -> tuple[NamedGrader, ...]:
         raise RequestError(f"{shown}: graders are a table of parameters, or a list of tables called grader")
     listed = found.get("grader", [{"name": path.stem, **found}])
     if not isinstance(listed, list) or not 0 < len(listed) <= _MOST_GRADERS or ("grader" in found and len(found) > 1):
-        raise RequestError(f"{shown}: graders stand in [[grader]] tables, 1 to {_MOST_GRADERS} of them and nothing else")
+        raise RequestError(
+            f"{shown}: graders stand in [[grader]] tables, 1 to {_MOST_GRADERS} of them and nothing else"
+        )
     graders = []
     for place, one in enumerate(listed, start=1):
         if not isinstance(one, dict):

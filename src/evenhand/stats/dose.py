@@ -44,7 +44,7 @@ def dose_slope(sums: Array) -> Array:
     centred = tables - n[..., None, None] * means[..., :, None] * means[..., None, :]
     cross, spread = centred[..., 1, :], centred[..., 1, 1]
     others = centred[..., 2:-1, 2:-1]
-    unusable = ~np.isfinite(centred).all(axis=(-2, -1))
+    unusable = np.asarray(~np.isfinite(centred).all(axis=(-2, -1)))
     inverse = np.linalg.pinv(np.where(unusable[..., None, None], 0.0, others), rcond=_SINGULAR, hermitian=True)
     explained = (cross[..., None, 2:-1] @ inverse)[..., 0, :]
     explained = np.where(unusable[..., None], 0.0, explained)

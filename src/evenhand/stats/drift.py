@@ -64,7 +64,7 @@ def stratified(tallies: Array, sizes: Array, stratum: Counts, measure: Measure) 
     """
     _, at = np.unique(stratum, return_inverse=True)
     n_strata = int(at.max()) + 1
-    totals, held = by_stratum(tallies, at, n_strata), np.bincount(at, weights=sizes)
+    totals, held = by_stratum(tallies, at, n_strata), np.bincount(at, weights=sizes).astype(np.float64)
     regained = ratio(held[at], held[at] - sizes).reshape(-1, *(1 for _ in tallies.shape[1:]))
     total = totals.sum(axis=0)
     left_out = measure(total - totals[at] + (totals[at] - tallies) * regained)
@@ -80,7 +80,7 @@ def left_out_covariance(left_out: Array, stratum: Counts) -> Array:
         stratum: (G,).
     """
     n = np.bincount(stratum).astype(np.float64)
-    means = np.stack([ratio(np.bincount(stratum, weights=column), n) for column in left_out.T], axis=-1)
+    means = np.stack([np.bincount(stratum, weights=column) / np.maximum(n, 1) for column in left_out.T], axis=-1)
     deviation = left_out - means[stratum]
     weighted = deviation * ((n - 1) / np.maximum(n, 1))[stratum][:, None]
     found: Array = weighted.T @ deviation

@@ -61,7 +61,8 @@ def weight_of_mark(kept: ArrayLike, mass: ArrayLike = 1.0) -> Array:
 
 def eigenvalue(label_effect: ArrayLike, kept: ArrayLike, mass: ArrayLike = 1.0) -> Array:
     """r + wγ: what is left of a belief's deviation from one write to the next."""
-    return np.asarray(kept + weight_of_mark(kept, mass) * np.asarray(label_effect, dtype=np.float64))
+    effect = np.asarray(label_effect, dtype=np.float64)
+    return np.asarray(np.asarray(kept, dtype=np.float64) + weight_of_mark(kept, mass) * effect)
 
 
 def runaway_effect(kept: ArrayLike, mass: ArrayLike = 1.0) -> Array:
@@ -126,8 +127,8 @@ def _least_squares(cross: Array, predictors: list[int], outcome: int) -> tuple[A
     safe = np.where(determined[..., None, None], inner, np.eye(len(predictors)))
     found = np.linalg.solve(safe, right[..., None])[..., 0]
     found = np.where(determined[..., None], found, np.nan)
-    left = cross[..., outcome, outcome] - (found * right).sum(axis=-1)
-    return found, np.where(left > 0, left, np.where(np.isnan(left), np.nan, 0.0))
+    left: Array = cross[..., outcome, outcome] - (found * right).sum(axis=-1)
+    return np.asarray(found), np.where(left > 0, left, np.where(np.isnan(left), np.nan, 0.0))
 
 
 def fit_grader(sums: Array, mid: float) -> Grader:
@@ -157,9 +158,7 @@ def expected_mark(line: ArrayLike, noise: ArrayLike, low: float, high: float) ->
     return np.where(noise > 0, low + special.ndtr(away).sum(axis=-1), exact)
 
 
-def attenuation_curve(
-    grader: Grader, reference: Array, label: Array, effects: Array, low: float, high: float
-) -> Array:
+def attenuation_curve(grader: Grader, reference: Array, label: Array, effects: Array, low: float, high: float) -> Array:
     """What a fit finds on average where the label effect is this or that, marks being rounded and clipped.
 
     The expectation is exact given the answers and their labels, so the curve has no Monte-Carlo noise.

@@ -2,22 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import KeyClashError, MappingError, RequestError, did_you_mean, printable, quoted
+from evenhand.errors import RequestError, did_you_mean, printable, quoted
 from evenhand.stats.arrays import Array, Counts
-from evenhand.stats.resampling import MAX_UNITS, random_groups
+from evenhand.tally.arms_columns import by_learner, by_question, by_tail, means_of_numbers, shown_texts, text_grid
 from evenhand.tally.conditions import facet_roles, split_condition, whole_totals
 from evenhand.tally.marks import level_values
-from evenhand.verdicts.attributes import attribute
-from evenhand.verdicts.cleaning import label_text
-from evenhand.verdicts.layout import recognise_cluster
 from evenhand.verdicts.order import natural
-from evenhand.verdicts.reading import Reading
-from evenhand.verdicts.sides import response_key
 from evenhand.verdicts.table import Units, VerdictTable
 
 MOST_ARMS = 60
@@ -27,7 +22,6 @@ CONTROLS = ("control", "none", "baseline", "no context", "bare")
 RUN_FACETS = ("model", "setting")
 """Facets whose values are runs of their own; marks are averaged over wordings, occasions and orders."""
 _WORD = re.compile(r"[^0-9a-z]+")
-_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,11 +126,11 @@ def tally_arms(table: VerdictTable, rater: int) -> Arms | None:
         f"SELECT row, min(unit) AS unit, max(reference) AS reference FROM ({totals}) JOIN {rows} USING (response) GROUP BY row ORDER BY row"
     ).fetchnumpy()
     size = (len(each["row"]), len(names))
-    shown = {role: _shown(table, rows, names, role) for role in ("label_shown", "n_prior_shown", "shown_marks")}
-    level, n_marks = _means(_grid(shown["shown_marks"], size))
-    learner, learners, each_learner = _learners(table, rows)
-    question, questions = _questions(table, rows, _whole(each["unit"]))
-    tail, tails = _tails(table, rows)
+    shown = {role: shown_texts(table, rows, names, role) for role in ("label_shown", "n_prior_shown", "shown_marks")}
+    level, n_marks = means_of_numbers(text_grid(shown["shown_marks"], size))
+    learner, learners, each_learner = by_learner(table, rows)
+    question, questions = by_question(table, rows, _whole(each["unit"]))
+    tail, tails = by_tail(table, rows)
     low, high = _ends(table)
     return Arms(
         names=names,
@@ -150,10 +144,10 @@ def tally_arms(table: VerdictTable, rater: int) -> Arms | None:
         occasions=tuple(", ".join(one) for one in occasions),
         mark=_floats(found["judge"]) / factor,
         reference=_floats(each["reference"]) / factor,
-        label=_means(_grid(shown["label_shown"], size))[0],
-        n_prior=_means(_grid(shown["n_prior_shown"], size))[0],
+        label=means_of_numbers(text_grid(shown["label_shown"], size))[0],
+        n_prior=means_of_numbers(text_grid(shown["n_prior_shown"], size))[0],
         level=level,
-        has_examples=(n_marks > 1).any(axis=0),
+        has_examples=np.asarray((n_marks > 1).any(axis=0)),
         question=question,
         questions=questions,
         learner=learner,
@@ -163,6 +157,41 @@ def tally_arms(table: VerdictTable, rater: int) -> Arms | None:
         tails=tails,
         low=low,
         high=high,
+    )
+
+
+def of_control(table: VerdictTable) -> VerdictTable:
+    """The verdicts given under the control alone, where arms are compared with one: the table itself, where none are.
+
+    Raises:
+        RequestError: ``--control`` names no arm.
+    """
+    roles, kinds = facet_roles(table), table.scale.kind
+    if "arm" not in roles or kinds in ("nominal", "pairwise"):
+        return table
+    found = table.engine.rows(f"SELECT DISTINCT condition FROM {table.rated}")
+    split = {str(text): split_condition(str(text), len(roles)) for (text,) in found}
+    arms = {text: values[roles.index("arm")] for text, values in split.items() if values is not None}
+    names = tuple(sorted(set(arms.values()), key=natural))
+    control = _control(names, table.reading.spec.control)
+    if control is None or not 1 < len(names) <= MOST_ARMS:
+        return table
+    kept = [(text,) for text, arm in arms.items() if arm == names[control]]
+    held = table.engine.table("control", {"condition": "VARCHAR"}, kept)
+
+    def only(relation: str) -> str:
+        name = table.engine.name("control")
+        table.engine.run(f"CREATE TEMP VIEW {name} AS SELECT * FROM {relation} SEMI JOIN {held} USING (condition)")
+        return name
+
+    rated = only(table.rated)
+    (n_responses,) = table.engine.one(f"SELECT count(DISTINCT response) FROM {rated}")
+    return replace(
+        table,
+        reading=replace(table.reading, relation=only(table.reading.relation)),
+        relation=only(table.relation),
+        rated=rated,
+        n_responses=n_responses,
     )
 
 
@@ -187,120 +216,6 @@ def _control(names: Sequence[str], named: str | None) -> int | None:
         return names.index(named)
     by_name = {folded(name): at for at, name in reversed(list(enumerate(names)))}
     return next((by_name[name] for name in ("", *CONTROLS) if name in by_name), None)
-
-
-def _shown(table: VerdictTable, rows: str, names: Sequence[str], role: str) -> dict[tuple[int, int], str]:
-    """(response, arm) → what a column says was shown, where it says anything."""
-    reading, column = table.reading, getattr(table.reading.spec, role)
-    if column is None:
-        return {}
-    option, arm = f"--{role.replace('_', '-')}", reading.spec.arm or ""
-    holding = [one for one in reading.sources if {column, arm, *reading.spec.response} <= set(one.columns)]
-    if not holding:
-        reading.sources[0].column(column, option)
-        raise MappingError(f'column "{printable(column)}" ({option}) stands in no file that has the response id and the arm')
-    selects = [
-        f"SELECT {response_key(one, reading.spec.response, reading.spec)} AS response, {one.column(arm, '--arm')} AS arm, "
-        f"trim({label_text(one.column(column, option), reading.spec)}) AS value FROM {one.relation}"
-        for one in holding
-    ]
-    found = reading.engine.rows(
-        f"SELECT row, arm, min(value), max(value), response FROM ({' UNION ALL '.join(selects)}) JOIN {rows} USING (response) "
-        "WHERE value <> '' GROUP BY row, arm, response ORDER BY row, arm"
-    )
-    torn = next((row for row in found if row[2] != row[3]), None)
-    if torn is not None:
-        _, under, one, other, response = (printable(str(value)) for value in torn)
-        raise KeyClashError(
-            f'column "{printable(column)}" says two things of response "{response}" under arm "{under}": "{one}" and "{other}". '
-            "What the judge was told differently is another arm: name them apart in the arm's column"
-        )
-    return {(int(row), names.index(str(under))): str(one) for row, under, one, _, _ in found if str(under) in names}
-
-
-def _grid(shown: Mapping[tuple[int, int], str], size: tuple[int, int]) -> NDArray[np.object_]:
-    """(n, A) texts, empty where nothing was shown."""
-    grid = np.full(size, "", dtype=object)
-    for place, text in shown.items():
-        grid[place] = text
-    return grid
-
-
-def _means(texts: NDArray[np.object_]) -> tuple[Array, Counts]:
-    """(n, A) mean of the numbers that each text lists, NaN where it lists none, and how many they are."""
-    different, at = np.unique(texts.astype(str), return_inverse=True)
-    listed = [[float(number) for number in _NUMBER.findall(text)] for text in different.tolist()]
-    means = np.array([np.mean(one) if one else np.nan for one in listed])
-    counts = np.array([len(one) for one in listed], dtype=np.int64)
-    at = at.reshape(texts.shape)
-    return means[at], counts[at]
-
-
-def _of_responses(reading: Reading, rows: str, column: str, option: str) -> list[tuple[int, str]]:
-    """Response number and what a column says of it, in the order of responses; those of which it says nothing are left out."""
-    values = attribute(reading, column, option)
-    found = reading.engine.rows(f"SELECT row, value FROM {values} JOIN {rows} USING (response) ORDER BY row")
-    return [(int(row), str(value)) for row, value in found]
-
-
-def _number(table: VerdictTable, rows: str, column: str, option: str) -> tuple[Counts, tuple[str, ...]]:
-    """Position of each response's value of a column, and the values in natural order.
-
-    Raises:
-        KeyClashError: a response without one, or with two.
-    """
-    found = _of_responses(table.reading, rows, column, option)
-    (n,) = table.engine.one(f"SELECT count(*) FROM {rows}")
-    if len(found) < n:
-        raise KeyClashError(
-            f'{n - len(found):,} responses have nothing in "{printable(column)}" ({option}): fill it in, or take them out'
-        )
-    names = tuple(sorted({name for _, name in found}, key=natural))
-    number = {name: at for at, name in enumerate(names)}
-    return np.array([number[name] for _, name in found], dtype=np.int64), names
-
-
-def _units(table: VerdictTable, each: Counts, names: tuple[str, ...]) -> tuple[Counts, Units]:
-    """Units of resampling: the values themselves, or random groups of them where they are many."""
-    if len(names) <= MAX_UNITS:
-        return each, Units(names, len(names), True)
-    groups = random_groups(len(names), table.reading.spec.seed)
-    grouped = tuple(f"group {at + 1}" for at in range(int(groups.max()) + 1))
-    return groups[each], Units(grouped, len(names), True)
-
-
-def _learners(table: VerdictTable, rows: str) -> tuple[Counts | None, Units | None, Counts | None]:
-    """Unit of resampling of each response by learner, all units, and each response's learner."""
-    column = table.reading.spec.learner
-    if column is None:
-        return None, None, None
-    each, names = _number(table, rows, column, "--learner")
-    return *_units(table, each, names), each
-
-
-def _questions(table: VerdictTable, rows: str, unit: Counts) -> tuple[Counts, Units]:
-    """The clusters; where these are the learners, the questions that another column names, if one does."""
-    spec = table.reading.spec
-    if spec.cluster is None or spec.cluster != spec.learner:
-        return unit, table.units
-    columns = [column for source in table.reading.sources for column in source.columns if column != spec.cluster]
-    other = spec.second_cluster or recognise_cluster(columns)
-    if other is None:
-        return unit, table.units
-    return _units(table, *_number(table, rows, other, "--cluster"))
-
-
-def _tails(table: VerdictTable, rows: str) -> tuple[Counts, tuple[str, ...]]:
-    column = table.reading.spec.tail
-    (n,) = table.engine.one(f"SELECT count(*) FROM {rows}")
-    tail = np.full(n, -1, dtype=np.int64)
-    if column is None:
-        return tail, ()
-    found = _of_responses(table.reading, rows, column, "--tail")
-    names = tuple(sorted({name for _, name in found}, key=natural))
-    for row, name in found:
-        tail[row] = names.index(name)
-    return tail, names
 
 
 def _ends(table: VerdictTable) -> tuple[float | None, float | None]:

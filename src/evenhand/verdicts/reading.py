@@ -160,12 +160,17 @@ def read_slots(
 
 
 def _without_constant_facets(engine: Engine, given: Spec, complete: Spec, source: Source) -> Spec:
-    """Facets that were recognised, not named, and take one value only are no conditions: a file's single model."""
+    """Facets that were recognised, not named, and take one value only are no conditions: a file's single model.
+
+    An empty arm is a value: nothing was told.
+    """
     recognised = [role for role in FACETS if getattr(complete, role) and not getattr(given, role)]
     if not recognised:
         return complete
+    columns = {role: source.column(getattr(complete, role), role) for role in recognised}
     counts = ", ".join(
-        f"count(DISTINCT nullif({source.column(getattr(complete, role), role)}, ''))" for role in recognised
+        f"count(DISTINCT {text})" if role == "arm" else f"count(DISTINCT nullif({text}, ''))"
+        for role, text in columns.items()
     )
     found = engine.one(f"SELECT {counts} FROM {source.relation}")
     idle = {role: None for role, count in zip(recognised, found, strict=True) if count < 2}

@@ -381,5 +381,8 @@ def _roles(spec: Spec) -> dict[str, str]:
         "reference": spec.reference,
         "status": spec.status,
         "conditions": ", ".join(spec.facets),
+        "learner": spec.learner if spec.arm else None,
+        "tail": spec.tail if spec.arm else None,
+        "told": ", ".join(filter(None, (spec.label_shown, spec.n_prior_shown, spec.shown_marks))) if spec.arm else None,
     }
     return {role: printable(column) for role, column in roles.items() if column}

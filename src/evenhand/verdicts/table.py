@@ -227,10 +227,8 @@ def _coded(reading: Reading, scale: Scale, numbers: str) -> str:
 def _rated(reading: Reading, scale: Scale, relation: str) -> str:
     """One row a rated response: the masks of its criteria, from which keys are checked and totals are had."""
     name, columns = reading.engine.name("rated"), []
-    scored = {"judged": f"judge < {scale.size}", "referred": f"reference < {scale.size}"}
-    scored["paired"] = f"{scored['judged']} AND {scored['referred']}"
-    counts = [f"count(*) FILTER ({test}) AS n_{what}" for what, test in scored.items()]
-    for word in range(-(-len(reading.criteria) // WORD)):
+    n_words = -(-len(reading.criteria) // WORD)
+    for word in range(n_words):
         start, stop = word * WORD, (word + 1) * WORD
         here = "true" if len(reading.criteria) <= WORD else f"criterion >= {start} AND criterion < {stop}"
         bit = f"(1::BIGINT << (criterion - {start}))"
@@ -245,11 +243,34 @@ def _rated(reading: Reading, scale: Scale, relation: str) -> str:
         columns += [
             f"coalesce(bit_or(CASE WHEN {test} THEN {bit} END), 0) AS {mask}_{word}" for mask, test in masks.items()
         ]
+    by_bits = scale.kind == "binary" and not reading.spec.trust_key  # without repeats they say how many there are
+    columns = columns if by_bits else [*_counts(scale), *columns]
+    counted = _bit_counts(n_words) if by_bits else ""
+    varying = {"rater": len(reading.raters) > 1, "response": True, "condition": bool(reading.spec.facets)}
+    keys = ", ".join(key if varies else f"min({key}) AS {key}" for key, varies in varying.items())
     reading.engine.run(
-        f"CREATE TEMP TABLE {name} AS SELECT rater, response, condition, min(unit) AS unit, min(cluster) AS cluster, "
-        f"max(cluster) AS other_cluster, count(*) AS n, {', '.join([*counts, *columns])} FROM {relation} GROUP BY rater, response, condition"
+        f"CREATE TEMP TABLE {name} AS SELECT *{counted} FROM (SELECT {keys}, min(unit) AS unit, min(cluster) AS cluster, "
+        f"max(cluster) AS other_cluster, count(*) AS n, {', '.join(columns)} FROM {relation} "
+        f"GROUP BY {', '.join(key for key, varies in varying.items() if varies)})"
     )
     return name
+
+
+def _counts(scale: Scale) -> list[str]:
+    """SQL of how many verdicts are scored by the judge, by the reference, by both."""
+    judged, referred = f"judge < {scale.size}", f"reference < {scale.size}"
+    scored = {"judged": judged, "referred": referred, "paired": f"{judged} AND {referred}"}
+    return [f"count(*) FILTER ({test}) AS n_{what}" for what, test in scored.items()]
+
+
+def _bit_counts(n_words: int) -> str:
+    """The same from the masks."""
+    scored = {"judged": "judged_{}", "referred": "referred_{}", "paired": "judged_{} & referred_{}"}
+    sums = {
+        what: " + ".join(f"bit_count({mask.replace('{}', str(word))})::BIGINT" for word in range(n_words))
+        for what, mask in scored.items()
+    }
+    return "".join(f", {total} AS n_{what}" for what, total in sums.items())
 
 
 def _check_key(table: VerdictTable) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 _AUDITED, _JUDGED = Path("evenhand-demo"), Path("evenhand-demo-run")
-_RUN, _REPORT = "run", "report"
+_RUN, _REPORT, _VERDICTS = "run", "report", "verdicts.parquet"
 
 
 @click.command("demo", short_help="Audit the example bank that comes along; a report within a minute.")
@@ -28,9 +28,9 @@ def command(out: Path | None, judges: bool, open_report: bool) -> None:
     The 0/1 matrix is Zhu (2026)'s published bank, CC BY 4.0; 30 of its responses have no parsed verdict. A second audit,
     under texts, shows answers beside verdicts: a bank of Evenhand's own and a simulated judge with known error rates.
 
-    With --run nothing is simulated: SmolLM2-135M-Instruct judges three dozen checklist lines in three wordings, twice each,
-    on this machine and without a key (about two minutes; pip install 'evenhand[judge]'). The folder then holds plan.toml
-    and bank.csv to copy, the run, and its report.
+    With --run nothing is simulated: SmolLM2-135M-Instruct judges two dozen checklist lines in three wordings, twice each,
+    on this machine and without a key (about two minutes on two processors; pip install 'evenhand[judge]'). The folder then
+    holds plan.toml and bank.csv to copy, the run, and its report.
     """
     report = _judged(out or _JUDGED) if judges else _audited(out or _AUDITED)
     click.echo(f"The report: {report}")
@@ -53,13 +53,11 @@ def _audited(out: Path) -> Path:
 
 def _judged(out: Path) -> Path:
     """The audit of a judge that is run for it; what an earlier demo there has asked is kept."""
-    from evenhand.cli.progress import RunProgress
+    from evenhand.cli.making import Asked, make
     from evenhand.cli.running import run_to_folder
     from evenhand.design.calls import load_design
     from evenhand.design.examples import PLAN
-    from evenhand.errors import ServiceError, printable
     from evenhand.run.embedded import check_installed, model_file
-    from evenhand.run.running import run_design
     from evenhand.verdicts.spec import Spec
 
     check_installed()
@@ -71,14 +69,10 @@ def _judged(out: Path) -> Path:
         f"{design.n_calls:,} calls to {design.plan.judge[0].model} on this machine; Ctrl-C keeps what is answered",
         err=True,
     )
-    with RunProgress(design.n_calls) as progress:
-        finished = run_design(design, out / _RUN, progress=progress)
-    if finished.unanswered:
-        why = printable(finished.tally.stopped or finished.tally.first_failure)
-        raise ServiceError(
-            f"{finished.unanswered:,} of {design.n_calls:,} calls have no reply ({why}); what was answered is kept; run the same line again to go on"
-        )
-    click.echo(run_to_folder([str(finished.verdicts)], Spec(), None, out / _REPORT))
+    code = make(design, Asked(out / _RUN))
+    if code:
+        raise click.exceptions.Exit(code)
+    click.echo(run_to_folder([str(out / _RUN / _VERDICTS)], Spec(), None, out / _REPORT))
     click.echo(f"\nThe plan, to copy and change: {out.resolve() / PLAN}")
     return out.resolve() / _REPORT / "report.html"
 

@@ -47,13 +47,17 @@ _STOPS = 8
 @click.option("--interaction", type=float, metavar="X", help="What a label adds to the slope (default 0).")
 @click.option("--noise", type=float, metavar="X", help="SD of a mark about its line (default 1).")
 @click.option("--scale", default="0,10", show_default=True, metavar="LOW,HIGH", callback=numbers, help="Of the marks.")
-@click.option("--ability", default="5,1.25", show_default=True, metavar="MEAN,SD", callback=numbers, help="Of learners.")
+@click.option(
+    "--ability", default="5,1.25", show_default=True, metavar="MEAN,SD", callback=numbers, help="Of learners."
+)
 @click.option("--answer-sd", type=float, default=0.0, show_default=True, metavar="X", help="Of answers about ability.")
 @click.option("--learners", type=int, default=500, show_default=True, metavar="N", help="Learners of the cohort.")
 @click.option("--items", type=int, default=40, show_default=True, metavar="N", help="Items of the course.")
 @click.option("--skills", type=int, default=4, show_default=True, metavar="N", help="Skills, asked in turn.")
 @click.option("--days", type=float, default=2.5, show_default=True, metavar="X", help="Days from item to item.")
-@click.option("--recovering", type=float, metavar="X", help="Ability behind the false record (default 7 in 10 of scale).")
+@click.option(
+    "--recovering", type=float, metavar="X", help="Ability behind the false record (default 7 in 10 of scale)."
+)
 @click.option("--draws", type=int, default=200, show_default=True, metavar="N", help="Draws behind the intervals.")
 @seed_option(0)
 @out_option("loop.csv, loop.parquet, simulation.json and plots")
@@ -100,8 +104,8 @@ def command(
         n_items=items,
         n_skills=skills,
         days_between=days,
-        low=int(low) if low == int(low) else low,  # type: ignore[arg-type]
-        high=int(high) if high == int(high) else high,  # type: ignore[arg-type]
+        low=low,
+        high=high,
         recovering=low + 0.7 * (high - low) if recovering is None else recovering,
         binary_labels=(low + 0.3 * (high - low), low + 0.7 * (high - low)),
     )
@@ -196,9 +200,7 @@ def _ends(drawn: "Array") -> tuple[float, float]:
     return low, high
 
 
-def _drawings(
-    graders: "Sequence[NamedGrader]", point: "LoopOutcome", spread: "LoopOutcome"
-) -> Iterator["Drawing"]:
+def _drawings(graders: "Sequence[NamedGrader]", point: "LoopOutcome", spread: "LoopOutcome") -> Iterator["Drawing"]:
     from evenhand.report.curves import Curve, Point, curves
     from evenhand.report.drawings import ForestRow, Panel, forest
     from evenhand.report.tables import plain_number

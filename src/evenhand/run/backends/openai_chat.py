@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from evenhand.design.request import PlannedCall
 from evenhand.errors import RequestError
@@ -45,8 +45,13 @@ class OpenAIBackend:
         if not (api_key.isascii() and api_key.isprintable()):
             raise RequestError("a judge's key holds characters that no key has (a line break, perhaps); set it anew")
         self._errors, self._secrets = openai, (api_key, *secrets)
+        address = urlsplit(base_url or PROVIDER)
         self._client = openai.AsyncOpenAI(
-            base_url=base_url or PROVIDER, api_key=api_key or "none", timeout=timeout, max_retries=0
+            base_url=urlunsplit((*address[:3], "", "")),  # the SDK puts its path behind a query
+            default_query=dict(parse_qsl(address.query)),
+            api_key=api_key or "none",
+            timeout=timeout,
+            max_retries=0,
         )
 
     async def complete(self, call: PlannedCall) -> Reply:
