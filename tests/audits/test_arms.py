@@ -332,7 +332,7 @@ def test_values_of_a_real_run() -> None:
         found = audit[contrast.replace("/", f"{run}/")]
         assert (found.estimate, found.ci_low, found.ci_high) == pytest.approx(expected, abs=0.0051)
         assert (found.n_used, found.n_clusters) == (210, 15)
-    for name, expected in {"bias/control": -4.99, "bias/high": 2.69, "mae/control": 5.07, "mae/high": 3.70, 
+    for name, expected in {"bias/control": -4.99, "bias/high": 2.69, "mae/control": 5.07, "mae/high": 3.70,
         "pearson_r/control": -0.04, "pearson_r/high": 0.07}.items():  # fmt: skip
         assert audit[name.replace("/", f"{run}/")].estimate == pytest.approx(expected, abs=0.0051)
     repeats = "[occasion=3-2,setting=1.0]/control-control"

@@ -15,6 +15,7 @@ from evenhand.tally.classes import Classes
 from evenhand.tally.condition_states import ConditionStates
 from evenhand.tally.conditions import ConditionTotals, Repeats
 from evenhand.tally.confidences import Confidences
+from evenhand.tally.groups import Groups
 from evenhand.tally.orders import OrderPairs
 from evenhand.tally.patterns import Patterns
 from evenhand.tally.rows import Rows
@@ -88,6 +89,7 @@ class Evidence:
         quorum: votes that a panel needs to decide.
         reliability: of the scores, where it was given.
         traits: verdicts by traits of the response that columns name: its length, its author.
+        groups: verdicts by groups of people, an entry an axis that a column names.
         totals_by_condition: totals of each response under several conditions of the judge, where columns name them.
         repeats: verdicts on each item over occasions, where a column names them.
         arms: every grading by what the judge was additionally told, where a column names it.
@@ -119,6 +121,7 @@ class Evidence:
     quorum: int = 1
     reliability: float | None = None
     traits: tuple[Traits, ...] = ()
+    groups: tuple[Groups, ...] = ()
     totals_by_condition: ConditionTotals | None = None
     repeats: Repeats | None = None
     arms: Arms | None = None

@@ -6,6 +6,7 @@ from evenhand.audits.evidence import Evidence
 from evenhand.tally.classes import find_classes
 from evenhand.tally.condition_states import tally_condition_states
 from evenhand.tally.confidences import tally_confidences
+from evenhand.tally.groups import tally_groups
 from evenhand.tally.strata import tally_strata
 from evenhand.tally.weighted_scores import tally_weighted_scores
 from evenhand.verdicts.table import VerdictTable
@@ -23,6 +24,7 @@ def with_further(evidence: Evidence, table: VerdictTable, rater: int) -> Evidenc
         evidence,
         confidences=tally_confidences(table, rater),
         strata=tally_strata(table, rater),
+        groups=tally_groups(table, rater),
         conditions=tally_condition_states(table, rater),
         classes=find_classes(table, with_ratings=rater == 0),
         scores=tally_weighted_scores(table, rater, spec.cut),

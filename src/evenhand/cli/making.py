@@ -5,15 +5,12 @@ from pathlib import Path
 
 import click
 
-from evenhand.cli.planning import volume_lines
 from evenhand.cli.progress import RunProgress
 from evenhand.design.calls import Design
-from evenhand.design.proof import look
 from evenhand.design.registration import read_registration
 from evenhand.errors import ServiceError, printable
 from evenhand.run.batching import Requests, Results
 from evenhand.run.folder import Shard
-from evenhand.run.inspect_files import write_inspect_task
 from evenhand.run.running import Finished, run_design
 
 _INTERRUPTED = 130
@@ -68,6 +65,9 @@ def make(design: Design, asked: Asked) -> int:
 
 def dry_run_words(design: Design) -> str:
     """The first prompt of every judge as it would be sent, and what the run would take."""
+    from evenhand.cli.planning import volume_lines
+    from evenhand.design.proof import look
+
     lines: list[str] = []
     shown: set[str] = set()
     for call in design.calls():
@@ -89,6 +89,8 @@ def dry_run_words(design: Design) -> str:
 
 def write_task(design: Design, path: Path) -> str:
     """Write the design as an Inspect task and say how it is used."""
+    from evenhand.run.inspect_files import write_inspect_task
+
     files = write_inspect_task(design, path)
     shown = printable(str(path))
     return "\n".join(

@@ -10,7 +10,7 @@ import click
 from evenhand.errors import RequestError, printable
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-_LISTS = ("response", "levels", "abstain", "tie", "na", "cut", "text", "clean", "length", "author")
+_LISTS = ("response", "levels", "abstain", "tie", "na", "cut", "text", "clean", "length", "author", "group")
 
 _COLUMNS = {
     "response": ("COL[,COL]", "identifies a response"),
@@ -42,6 +42,7 @@ _COLUMNS = {
         "COL[,COL]",
         "the model that wrote a response, to be held against the judge's; of pairs, one of each side",
     ),
+    "group": ("COL", "groups of people whose gaps are to be measured; repeat it for several axes; never told to a judge"),
     "confidence": ("COL|PATTERN", "how sure the judge is of each verdict; see --confidence-of"),
     "explanation": ("COL", "the judge's words about a verdict, carried along by convert"),
     "strata": ("COL", "fixed strata, such as tasks; every interval resamples within them"),
@@ -76,7 +77,7 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
         ),
         *(
             (click.option(f"--{name}", multiple=True, metavar=metavar, help=f"Column: {words}."))
-            if name in ("response", "cluster", "length", "author")
+            if name in ("response", "cluster", "length", "author", "group")
             else _once(f"--{name}", metavar=metavar, help=f"Column: {words}.")
             for name, (metavar, words) in _COLUMNS.items()
         ),

@@ -28,7 +28,11 @@ _TYPES = {
 _OF_REPLY = ("value", "status", "reason", "raw_value", "explanation", "confidence", "served_model", "finish_reason")
 NOT_CALLED, IN_BATCH = "not called", "in a batch"
 """Why a call without an attempt has no verdict: it was not made, or a batch file waits for its results."""
-_ROWS = 2_000
+_LINE = 2**20
+"""Bytes of a line that there is always room for; the engine's buffers grow with it."""
+_ROW_GROUP = 4_096
+"""Rows of a Parquet file that are held at a time while it is written."""
+_ROWS = 500
 """Rows that are held as Python objects at a time."""
 
 
@@ -48,19 +52,18 @@ class Written:
 
 
 def read_attempts(path: Path) -> Iterator[Attempt]:
-    """Attempts of a closed ledger, each held against its digest.
+    """Attempts of a closed ledger, in the order of the file, each held against its digest.
 
     Raises:
         LedgerError: a row is not what was written, or the file is no ledger.
     """
     listed = ", ".join(map(quote, (*COLUMNS, "digest")))
     with Engine() as engine, _readable(path):
+        engine.run("SET threads = 1")
         known = {row[0] for row in engine.rows("SELECT name FROM parquet_schema(?)", [str(path)])}
         if not {*COLUMNS, "digest"} <= known:
             raise LedgerError(f"{printable(path.name)}: no closed ledger of this version")
-        cursor = engine.connection.execute(
-            f"SELECT {listed}, row_number() OVER () FROM read_parquet(?) ORDER BY place, key, number", [str(path)]
-        )
+        cursor = engine.connection.execute(f"SELECT {listed}, row_number() OVER () FROM read_parquet(?)", [str(path)])
         while rows := cursor.fetchmany(_ROWS):
             for row in rows:
                 attempt = attempt_of(row[:-1])
@@ -90,8 +93,7 @@ def close_ledger(ledger: Ledger, path: Path) -> None:
         OutputError: the file cannot be written; the SQLite file stays.
     """
     _write_rows((_flat(attempt) for attempt in ledger.attempts()), path, {}, [*COLUMNS, "digest"])
-    pairs = zip_longest(ledger.attempts(), read_attempts(path))
-    if not all(one is not None and other is not None and one.digest == other.digest for one, other in pairs):
+    if not all(one == other for one, other in zip_longest(ledger.attempts(), read_attempts(path))):
         raise LedgerError(f"{printable(path.name)}: does not read back as it was written; {ledger.path.name} is kept")
     ledger.close()
     for suffix in ("-wal", "-shm", ""):  # an empty journal goes first: without its file it would be another one's
@@ -168,13 +170,15 @@ def _write_rows(
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=drafts_of(path)) as aside:
             lines = Path(aside) / "rows.jsonl"
-            names = dict.fromkeys(columns)
+            names, longest = dict.fromkeys(columns), 0
             with lines.open("w", encoding="utf-8") as stream:
                 for row in rows:
                     names |= dict.fromkeys(row)
-                    stream.write(json.dumps(dict(row), ensure_ascii=False) + "\n")
+                    line = json.dumps(dict(row), ensure_ascii=False)
+                    longest = max(longest, len(line))
+                    stream.write(line + "\n")
             with new_file(path) as draft:
-                _copy(lines, draft, tuple(names), metadata)
+                _copy(lines, draft, tuple(names), metadata, 4 * longest)
                 with draft.open("rb") as stored:
                     os.fsync(stored.fileno())
     except OSError as problem:
@@ -195,16 +199,20 @@ def drafts_of(path: Path) -> str:
     return f".{path.name[:40]}-"
 
 
-def _copy(lines: Path, path: Path, columns: tuple[str, ...], metadata: Mapping[str, str]) -> None:
+def _copy(lines: Path, path: Path, columns: tuple[str, ...], metadata: Mapping[str, str], longest: int) -> None:
+    """Lines of JSON as Parquet; ``longest`` is the most bytes that one has."""
     said = ", ".join("{}: '{}'".format(quote(name), text.replace("'", "''")) for name, text in metadata.items())
-    options = "FORMAT parquet, COMPRESSION zstd" + (f", KV_METADATA {{{said}}}" if said else "")
+    options = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {_ROW_GROUP}" + (
+        f", KV_METADATA {{{said}}}" if said else ""
+    )
     kinds = ", ".join("{}: '{}'".format(quote(name), _TYPES.get(name, "VARCHAR")) for name in columns)
     place, source = (str(one.absolute()).replace("'", "''") for one in (path, lines))
     engine = Engine()
     try:
+        engine.run("SET threads = 1")  # each would hold buffers of its own
         engine.run(
             f"COPY (SELECT {', '.join(map(quote, columns))} FROM read_json('{source}', format = 'newline_delimited', "
-            f"columns = {{{kinds}}}, maximum_object_size = 1000000000)) TO '{place}' ({options})"
+            f"columns = {{{kinds}}}, maximum_object_size = {max(longest, _LINE)})) TO '{place}' ({options})"
         )
     finally:
         engine.close()

@@ -8,7 +8,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -69,7 +69,7 @@ class Attempt:
     @property
     def digest(self) -> str:
         """Of everything in the row."""
-        return digest(asdict(self))
+        return digest({name: getattr(self, name) for name in COLUMNS})
 
 
 COLUMNS = tuple(one.name for one in fields(Attempt))

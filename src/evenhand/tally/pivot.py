@@ -95,9 +95,10 @@ def _fetched(table: VerdictTable, relation: str, columns: Sequence[str]) -> tupl
     """Units, numbers of responses, and the columns: one group a response and condition, then the distinct ones."""
     names = [f"w{number}" for number in range(len(columns))]
     made = ", ".join(f"{column} AS {name}" for column, name in zip(columns, names, strict=True))
+    keys = "response, condition" if table.reading.spec.facets else "response"
     found = table.engine.integers(
         f"SELECT unit, {', '.join(names)}, count(*) AS n FROM (SELECT min(unit) AS unit, {made} FROM {relation} "
-        "GROUP BY response, condition) GROUP BY ALL"
+        f"GROUP BY {keys}) GROUP BY ALL"
     )
     return found["unit"], found["n"], [found[name] for name in names]
 

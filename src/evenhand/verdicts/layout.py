@@ -73,6 +73,8 @@ def recognise(spec: Spec, sources: Sequence[Source]) -> Spec:
             found[role] = match
     if spec.cluster is None and (match := _first(_CLUSTER, columns, taken)):
         found["cluster"] = match
+    if spec.learner is None and spec.cluster and _folded(spec.cluster) in map(_folded, _OTHERS["learner"]):
+        found["learner"] = spec.cluster
     found |= _verdicts(spec, columns, taken, has_rater=bool(spec.rater or found.get("rater")))
     return _without_idle_roles(spec.model_copy(update=found), found)
 
@@ -104,6 +106,7 @@ def _named(spec: Spec) -> tuple[str | None, ...]:
         spec.second_cluster,
         *spec.length,
         *spec.author,
+        *spec.group,
         spec.criterion,
         spec.rater,
         *spec.text,

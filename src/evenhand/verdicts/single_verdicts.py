@@ -288,6 +288,7 @@ class SingleVerdicts:
             "second_cluster": self._carried.get(spec.second_cluster or ""),
             "length": tuple(self._carried.get(column, column) for column in length_columns(spec)),
             "author": tuple(self._carried.get(column, column) for column in spec.author),
+            "group": tuple(self._carried.get(column, column) for column in spec.group),
             **{role: role if getattr(spec, role) and role in self.columns else None for role in FACETS},
         }
         read = {

@@ -374,6 +374,7 @@ def _roles(spec: Spec) -> dict[str, str]:
         "second cluster": spec.second_cluster,
         "length": ", ".join(spec.length),
         "author": ", ".join(spec.author),
+        "group": ", ".join(spec.group),
         "criterion": spec.criterion,
         "judge": ", ".join(spec.judge),
         "verdict": spec.verdict if not spec.judge else None,

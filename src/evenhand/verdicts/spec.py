@@ -72,6 +72,7 @@ class Spec(BaseModel):
     trust_key: bool = False
     length: tuple[str, ...] = ()
     author: tuple[str, ...] = ()
+    group: tuple[str, ...] = ()
     margin: dict[str, FiniteFloat] = {}
     text: tuple[str, ...] = ()
     texts: Literal["none", "errors"] = "none"
@@ -115,6 +116,7 @@ class Spec(BaseModel):
         "cut",
         "length",
         "author",
+        "group",
         "refusal",
         mode="before",
     )

@@ -250,7 +250,7 @@ def _rated(reading: Reading, scale: Scale, relation: str) -> str:
     keys = ", ".join(key if varies else f"min({key}) AS {key}" for key, varies in varying.items())
     reading.engine.run(
         f"CREATE TEMP TABLE {name} AS SELECT *{counted} FROM (SELECT {keys}, min(unit) AS unit, min(cluster) AS cluster, "
-        f"max(cluster) AS other_cluster, count(*) AS n, {', '.join(columns)} FROM {relation} "
+        f"max(cluster) AS other_cluster, count(*)::INTEGER AS n, {', '.join(columns)} FROM {relation} "
         f"GROUP BY {', '.join(key for key, varies in varying.items() if varies)})"
     )
     return name
@@ -260,14 +260,14 @@ def _counts(scale: Scale) -> list[str]:
     """SQL of how many verdicts are scored by the judge, by the reference, by both."""
     judged, referred = f"judge < {scale.size}", f"reference < {scale.size}"
     scored = {"judged": judged, "referred": referred, "paired": f"{judged} AND {referred}"}
-    return [f"count(*) FILTER ({test}) AS n_{what}" for what, test in scored.items()]
+    return [f"(count(*) FILTER ({test}))::INTEGER AS n_{what}" for what, test in scored.items()]
 
 
 def _bit_counts(n_words: int) -> str:
     """The same from the masks."""
     scored = {"judged": "judged_{}", "referred": "referred_{}", "paired": "judged_{} & referred_{}"}
     sums = {
-        what: " + ".join(f"bit_count({mask.replace('{}', str(word))})::BIGINT" for word in range(n_words))
+        what: " + ".join(f"bit_count({mask.replace('{}', str(word))})::INTEGER" for word in range(n_words))
         for what, mask in scored.items()
     }
     return "".join(f", {total} AS n_{what}" for what, total in sums.items())

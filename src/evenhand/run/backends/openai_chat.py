@@ -1,7 +1,6 @@
 """Any OpenAI-compatible server: hosted, vLLM, llama.cpp, Ollama, or a proxy, by its base URL."""
 
 import email.utils
-import json
 import math
 import re
 import time
@@ -56,14 +55,9 @@ class OpenAIBackend:
 
     async def complete(self, call: PlannedCall) -> Reply:
         """One completion; everything in ``settings`` is sent as it stands, and nothing else is added."""
-        errors = self._errors
-        body = body_of(call.request)
-        model, messages = body.pop("model"), body.pop("messages")
+        errors, body = self._errors, body_of(call.request)
         try:
-            answer = await self._client.chat.completions.with_raw_response.create(
-                model=model, messages=messages, extra_body=body
-            )
-            content = json.loads(answer.content)
+            answer: object = await self._client.post("/chat/completions", body=body, cast_to=object)
         except errors.APITimeoutError as problem:
             raise CallFailedError("timeout", self._clean(str(problem))) from None
         except errors.APIStatusError as problem:
@@ -73,7 +67,7 @@ class OpenAIBackend:
             raise CallFailedError("connection", self._clean(str(cause) or type(cause).__name__)) from None
         except (errors.APIError, ValueError, RecursionError) as problem:  # a body that is no JSON
             raise CallFailedError("cut reply", self._clean(str(problem))) from None
-        return reply_of(content, model, self._clean)
+        return reply_of(answer, call.request.model, self._clean)
 
     async def close(self) -> None:
         """Close the connections."""
