@@ -97,26 +97,42 @@ assert log.status == "success", log.error
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one process, children left out."""
+    """Of one process, children left out; ``private`` is the memory that is no page of a shared library, 0 where nobody tells it."""
 
     name: str
     milliseconds: float
     megabytes: float
+    private: float
     seconds: float
 
 
 def cost(name: str, command: list[str], calls: int) -> Cost:
     """Processor milliseconds a call, peak memory and seconds of a process that must end well."""
     started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    said = process.stderr.read() if process.stderr else b""
+    private = 0.0
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            private = max(private, private_megabytes(process.pid))
+            time.sleep(0.05)
+        errors.seek(0)
+        said = errors.read()
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{name} ended with {process.returncode}: {said.decode(errors='replace')[-2000:]}")
     unit = 1 if sys.platform == "darwin" else 1024
-    return Cost(name, 1e3 * (usage.ru_utime + usage.ru_stime) / calls, usage.ru_maxrss * unit / 1e6, seconds)
+    return Cost(name, 1e3 * (usage.ru_utime + usage.ru_stime) / calls, usage.ru_maxrss * unit / 1e6, private, seconds)
+
+
+def private_megabytes(pid: int) -> float:
+    """Anonymous memory of a process at this moment, as Linux tells it."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("RssAnon")), 0.0)
 
 
 def write_study(folder: Path, url: str, calls: int) -> Path:
@@ -156,10 +172,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         found = measure(Path(folder), arguments.calls, arguments.delay, arguments.inspect)
     print(f"{arguments.calls:,} calls, {IN_FLIGHT} in flight, {arguments.delay:g} s a reply\n")
-    print("| what | CPU ms a call | ratio | peak MB | seconds |\n|---|---:|---:|---:|---:|")
+    print("| what | CPU ms a call | ratio | peak MB | of it private | seconds |\n|---|---:|---:|---:|---:|---:|")
     for one in found:
         ratio = one.milliseconds / found[0].milliseconds
-        print(f"| {one.name} | {one.milliseconds:.2f} | {ratio:.2f} | {one.megabytes:.0f} | {one.seconds:.1f} |")
+        print(
+            f"| {one.name} | {one.milliseconds:.2f} | {ratio:.2f} | {one.megabytes:.0f} | {one.private:.0f} | {one.seconds:.1f} |"
+        )
     ours = found[1]
     broken = [
         f"{value:.3g} {unit} > {most:g} {unit}"

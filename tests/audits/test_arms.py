@@ -157,6 +157,20 @@ def test_without_learners_the_cluster_is_resampled_over_both_tails() -> None:
     assert found.interval_df == pytest.approx(4)
 
 
+def test_two_units_are_crossed_for_contrasts_of_arms_too() -> None:
+    frame = labelled(seed=1, n_learners=12)
+    ends = {}
+    for cluster in ("learner_id", "question_id", ["learner_id", "question_id"]):
+        found = evenhand.audit(frame.drop("tail"), **{**LABELS, "cluster": cluster}, learner="learner_id").audit
+        ends[str(cluster)] = found["label_effect/true-swapped"]
+    one, both = ends["learner_id"], ends["['learner_id', 'question_id']"]
+    assert both.interval_method == "two_way_jackknife_t"
+    assert both.estimate == pytest.approx(one.estimate)
+    assert both.std_error >= one.std_error
+    assert both.interval_df == pytest.approx(4)  # of five questions
+    assert ends["question_id"].n_clusters == 12  # one unit alone: what a label says belongs to the learner
+
+
 def test_the_words_of_planted_moves() -> None:
     frame = labelled(seed=2, effect=1.2, drift=(0.7, -0.7), bias=(-1.5, -1.5), noise=0.3, own_noise=0.2)
     result = evenhand.audit(frame, **LABELS)
@@ -248,6 +262,18 @@ def test_settings_are_runs_of_their_own_and_their_label_effects_are_compared() -
     between = found["label_effect[setting=low-high]/true-swapped"]
     assert between.estimate == pytest.approx(effects[0] - effects[1])
     assert between.ci_high < 0
+    pooled = found["dose_ratio/true-swapped"]
+    parts = [
+        (found[f"dose_slope[setting={name}]/true-swapped"].estimate, effect)
+        for name, effect in zip(("low", "high"), effects, strict=True)
+    ]
+    gap = np.mean([abs(float(a) - float(b)) for a, b in _label_pairs(one)])
+    assert pooled.estimate == pytest.approx(gap * sum(slope for slope, _ in parts) / sum(effect for _, effect in parts))
+
+
+def _label_pairs(frame):
+    wide = frame.filter(pl.col("arm") != "control").pivot(on="arm", index="response_id", values="label_shown")
+    return wide.select("true", "swapped").iter_rows()
 
 
 def test_several_judges_are_told_apart_and_share_families() -> None:

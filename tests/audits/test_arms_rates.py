@@ -48,7 +48,9 @@ def worlds(base, n, *, drift, swapped, bias, parts=("label_effect",), noise=0.6,
     n_learners = int(learner.max()) + 1
     for _ in range(n):
         shared = rng.normal(0, learners, n_learners)[learner] + rng.normal(0, 0.3, arms.n_responses)
-        moved = rng.normal(0, spread, (len(arms.names), n_learners))  # what a label does differs from learner to learner
+        moved = rng.normal(
+            0, spread, (len(arms.names), n_learners)
+        )  # what a label does differs from learner to learner
         error = np.array(bias)[tail_of_grading] + shared[arms.response] + shift[arms.arm, tail_of_grading]
         error = error + moved[arms.arm, learner[arms.response]] + rng.normal(0, noise, len(arms.mark))
         plan = replace(base.plan, members=[], n_resamples=100)
@@ -95,7 +97,14 @@ def words(base, n, **planted):
 def flags(base, n, drift):
     """Shares of gains and of changes shown to be inside ±0.10, where the error changes by minus the drift."""
     gain = inside = 0
-    planted = {"drift": (drift, drift), "swapped": (0.0, 0.0), "bias": (-6.0, -6.0), "noise": 0.15, "learners": 0.1, "spread": 0.03}
+    planted = {
+        "drift": (drift, drift),
+        "swapped": (0.0, 0.0),
+        "bias": (-6.0, -6.0),
+        "noise": 0.15,
+        "learners": 0.1,
+        "spread": 0.03,
+    }
     for found in worlds(base, n, parts=("accuracy",), **planted):
         gain += found["equivalence[metric=mae]/true-control"].reason.startswith("gain")
         inside += int(found["equivalence[metric=mae,quantity=inside]/true-control"].estimate)

@@ -5,6 +5,10 @@ import pytest
 
 import evenhand
 from evenhand.errors import KeyClashError, MappingError, RequestError
+from evenhand.stats import group_gaps as of
+from evenhand.stats.binomial import t_quantile
+from evenhand.stats.intervals import jackknife_std_error
+from evenhand.stats.resampling import leave_one_out
 
 
 def binary(seed: int = 0, *, groups=("a", "b"), accepts=(0.1, 0.3), clusters: int = 24, size: int = 30) -> str:
@@ -82,7 +86,7 @@ def test_more_groups_are_each_held_against_the_rest_and_axes_share_a_family(audi
 
 
 def test_marks_at_equal_reference_score(audited) -> None:
-    content = marks(2)
+    content = marks()
     found = audited(content, scale="ordinal", levels=LEVELS)
     _, _, gold, judge, group = columns(content)
     gold, judge = gold.astype(float), judge.astype(float)
@@ -95,7 +99,7 @@ def test_marks_at_equal_reference_score(audited) -> None:
     gap = found["group_gap[axis=g,level=b]/judge"]
     assert gap.estimate == pytest.approx(np.average(gaps, weights=weights), abs=1e-12)
     assert gap.n_used == sum(weights)
-    assert gap.ci_low < 0.5 < gap.ci_high
+    assert gap.ci_low < gap.estimate < gap.ci_high
     # the focal group has the lower scores: the noisier the score, the larger the gap at equal true score
     curve = [
         found[f"group_gap_true[axis=g,level=b,reliability={one}]/judge"] for one in (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)
@@ -112,8 +116,22 @@ def test_marks_at_equal_reference_score(audited) -> None:
     assert float(own[0].params["reliability"]) < 0.85
 
 
+def test_a_known_gap_in_marks_is_covered_over_many_samples() -> None:
+    hits, n = 0, 120
+    for seed in range(n):
+        _, student, gold, judge, group = columns(marks(seed))
+        unit, stratum = (np.unique(one, return_inverse=True)[1] for one in (student, gold))
+        focal = (group == "b").astype(int)
+        cells = of.gap_cells(judge.astype(float), focal, stratum, stratum.max() + 1, unit, 40, np.ones(len(unit)))
+        cells = cells[:, :, of.kept_strata(cells, units=2)]
+        weights = of.pooled_weights(cells)
+        half = t_quantile(0.975, 39) * jackknife_std_error(of.gap(leave_one_out(cells), weights))
+        hits += abs(of.gap(cells.sum(axis=0), weights) - 0.5) <= half
+    assert hits / n > 0.9
+
+
 def test_a_gap_can_be_held_inside_a_margin(audited) -> None:
-    found = audited(marks(2, gap=0.05), scale="ordinal", levels=LEVELS, margin={"group_gap[axis=g,level=b]": 0.3})
+    found = audited(marks(gap=0.05), scale="ordinal", levels=LEVELS, margin={"group_gap[axis=g,level=b]": 0.3})
     (inside,) = [
         one for one in found.audit if one.statistic == "equivalence" and one.params.get("quantity") == "inside"
     ]

@@ -51,9 +51,22 @@ def test_verdict_rules_by_hand():
     assert allowed(-0.021, 0.027, 0.02) == ("equivalent", "inconclusive")
 
 
-def test_reached_takes_the_rounding_of_its_inputs_and_no_more():
-    assert not reached("p", "q", "0.22", ("0.06", "-0.15"), lambda one, other: one - other).fails
-    assert reached("p", "q", "0.24", ("0.06", "-0.15"), lambda one, other: one - other).fails
+def test_reached_is_exact_open_or_wrong_by_the_rounding_of_its_inputs():
+    def minus(one: float, other: float) -> float:
+        return one - other
+
+    assert reached("p", "q", "0.21", ("0.06", "-0.15"), minus).verdict == "exact"
+    assert reached("p", "q", "0.22", ("0.06", "-0.15"), minus).verdict == "not determined"
+    assert reached("p", "q", "0.24", ("0.06", "-0.15"), minus).fails
+
+
+def test_no_open_verdict_and_no_chosen_reading_counts_as_exact(lines):
+    for line in lines:
+        if "90 % interval" in line.note or "our reading" in line.note or "is not said" in line.note:
+            assert line.verdict == "not determined"
+    (removed,) = [line for line in lines if line.quantity == "gain where an offset of .32 is removed"]
+    assert "0.0047" in removed.note
+    assert "0.0064" in removed.note
 
 
 def test_command_prints_saves_and_notices_a_wrong_function(command, tmp_path, monkeypatch):

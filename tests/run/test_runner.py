@@ -256,3 +256,57 @@ def test_settings_are_kept_as_sent(tmp_path: Path) -> None:
         (attempt,) = ledger.attempts()
     assert json.loads(attempt.settings) == {"temperature": 0.0}
     assert attempt.request == planned[0].request.fingerprint
+
+
+def test_a_stop_does_not_wait_for_calls_that_wait_to_be_tried_again(tmp_path: Path) -> None:
+    async def go_on_for_ever(_seconds: float) -> None:
+        await asyncio.Event().wait()
+
+    def answer(text: str, time: int) -> Reply:
+        if text == "item 1":
+            run.stop("interrupted")
+            return yes(text, time)
+        raise failing("rate limit", status=429)
+
+    with Ledger(tmp_path / "run.sqlite") as ledger:
+        backend = Scripted(answer, wait=lambda text: 0.02 if text == "item 1" else 0.0)
+        run = Run(calls(9), backend, ledger, read, policy=Policy(2, 5), sleep=go_on_for_ever)
+        tally = asyncio.run(run())
+    assert (tally.replied, sorted(backend.asked)) == (1, ["item 0", "item 1"])
+
+
+def test_a_retry_after_holds_back_calls_that_were_not_begun(tmp_path: Path) -> None:
+    """While one call waits as it was asked to, no other one is sent; then all are."""
+    waiting: list[int] = []
+
+    async def sleep(_seconds: float) -> None:
+        await asyncio.sleep(0.05)
+        waiting.append(len(backend.asked))
+
+    def answer(text: str, time: int) -> Reply:
+        if text == "item 0" and time == 1:
+            raise failing("rate limit", status=429, retry_after=9.0)
+        return yes(text, time)
+
+    backend = Scripted(answer, wait=lambda text: 0.0 if text == "item 0" else 0.005)
+    tally, _ = go(tmp_path, calls(40), backend, sleep=sleep, policy=Policy(4, 3, 0.0))
+    assert waiting == [4]  # the four that were in flight
+    assert tally.replied == 40
+
+
+def test_refused_requests_are_an_outage_only_where_nothing_is_answered(tmp_path: Path) -> None:
+    def answer(_text: str, _time: int) -> Reply:
+        raise failing("bad request", status=400)
+
+    backend = Scripted(answer)
+    tally, _ = go(tmp_path, calls(200), backend)
+    assert tally.stopped.startswith("outage")
+    assert len(backend.asked) < 20
+
+
+def test_text_that_no_file_can_hold_does_not_lose_a_paid_reply(tmp_path: Path) -> None:
+    def answer(_text: str, _time: int) -> Reply:
+        return Reply("yes \ud800", "m\udfff", refusal="", raw={"id": "\ud801"}, tokens={"\ud802": 0.5})
+
+    tally, _ = go(tmp_path, calls(2), Scripted(answer))
+    assert tally.replied == 2

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from evenhand.audits.arms_accuracy import accuracy
-from evenhand.audits.arms_dose import dose
+from evenhand.audits.arms_dose import dose, pooled_dose
 from evenhand.audits.arms_examples import examples
 from evenhand.audits.arms_labels import Labels, label_arms
 from evenhand.audits.arms_learners import learners
@@ -128,7 +128,11 @@ def _label_effect(view: View, label: Labels) -> Iterator[Estimate]:
 
 
 def _between_runs(found: list[View]) -> Iterator[Estimate]:
-    """Difference of label effects between two settings or models, on responses complete in both."""
+    """The dose over all runs, and the difference of label effects between two settings or models, on responses complete in both."""
+    pairs = [(view, label) for view in found for label in label_arms(view)]
+    yield from pooled_dose(
+        [(view, label) for view, label in pairs if label.arms == (view.roles.own, view.roles.swapped)]
+    )
     for first in range(len(found)):
         for second in range(first + 1, len(found)):
             a, b = found[first], found[second]

@@ -1,15 +1,16 @@
 """Dose: whether a label's effect grows with its value or is a step, and what of it moves with the number behind it."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from evenhand.audits.arms_labels import Labels
-from evenhand.audits.arms_view import View
+from evenhand.audits.arms_view import Kept, View
 from evenhand.audits.statistic import exact
 from evenhand.results import Estimate
-from evenhand.stats.arrays import Array
+from evenhand.stats.arrays import Array, Measure
 from evenhand.stats.dose import dose_reached, dose_slope, dose_sums, mean_effect
 
 _SAME_GAP = "the two labels lie equally far apart on every response: a dose cannot be told from a step"
@@ -23,9 +24,46 @@ def dose(view: View, label: Labels) -> Iterator[Estimate]:
         yield from _steps(view)
 
 
-def _by_gap(view: View, label: Labels) -> Iterator[Estimate]:
+def pooled_dose(pairs: Sequence[tuple[View, Labels]]) -> Iterator[Estimate]:
+    """The ratio over several runs: Σ slope · mean gap over Σ label effect, the same learners resampled in all of them.
+
+    Args:
+        pairs: a run each, with the contrast of own and swapped labels that it holds.
+    """
+    found = [(label, *_kept(view, label)) for view, label in pairs]
+    if len(found) < 2 or not all(kept.any() and np.ptp(label.gap[kept]) > 0 for label, kept, _, _ in found):
+        return
+    view = replace(pairs[0][0], params={})
+    units = view.units(*found[0][0].arms)
+    n_units = len(units.evidence.units.names)
+    sums = [
+        dose_sums(one.effect[kept], one.gap[kept], held[kept], units.unit[kept], n_units)
+        for one, kept, held, _ in found
+    ]
+    if len({one.shape for one in sums}) > 1:
+        return
+    anywhere = np.logical_or.reduce([kept for _, kept, _, _ in found])
+    words = (
+        f"dose ratio over {len(found)} models or settings: sum of slopes times mean gaps over the sum of label effects; 1 where effects are "
+        f"proportional to the gap, 0 where they are steps; {found[0][3]} held fixed"
+    )
+    parts = (_summed(dose_reached), _summed(mean_effect))
+    yield view.of_ratio("dose_ratio", found[0][0].source, np.stack(sums, axis=1), parts, anywhere, units, words)
+
+
+def _summed(measure: Measure) -> Measure:
+    """(..., R, m²) tallies of R runs → the sum of the measure over runs."""
+    return lambda sums: np.asarray(measure(sums).sum(axis=-1))
+
+
+def _kept(view: View, label: Labels) -> tuple[Kept, Array, str]:
+    """(n,) responses of which everything is known, (n, h) what is held fixed, and that in words."""
     held, words = _held(view, label)
-    kept = label.kept & np.isfinite(label.gap) & np.isfinite(held).all(axis=1)
+    return label.kept & np.isfinite(label.gap) & np.isfinite(held).all(axis=1), held, words
+
+
+def _by_gap(view: View, label: Labels) -> Iterator[Estimate]:
+    kept, held, words = _kept(view, label)
     said = f"of {{judge}}, marks per point of label: the effect of the label regressed on the gap of the two labels, with {words} held fixed"
     if not kept.any() or np.ptp(label.gap[kept]) == 0:
         reason = (

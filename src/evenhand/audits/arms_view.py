@@ -124,7 +124,9 @@ class View:
         return Units(replace(self.evidence, units=self.arms.questions), self.arms.question, "clusters")
 
     def units(self, *arms: int) -> Units:
-        """What is resampled where these arms are compared."""
+        """What is resampled where these arms are compared; of two units that were named, each in its turn."""
+        if self.arms.is_crossed:
+            return Units(replace(self.evidence, units=self.arms.clusters), self.arms.cluster, "clusters")
         if self._learners is None or any(self.roles.of_questions(arm) for arm in arms):
             return self._questions
         return self._learners

@@ -176,7 +176,12 @@ def _by_formula(evidence: Evidence, ratings: Ratings, source: str) -> Iterator[E
     for form in FORMS:
         value = float(icc(icc_components(sums), form, ratings.n_raters))
         low, high = (float(end) for end in icc_interval(sums, form, evidence.plan.confidence_level))
-        known, said = bool(np.isfinite([low, high]).all()), "valid if units were independent and marks normal"
+        known = bool(np.isfinite([low, high]).all())
+        said = (
+            "valid if units were independent and marks normal"
+            if known
+            else "the limits of a single mark lie too low to be those of a mean"
+        )
         yield exact(
             evidence, "icc", value if np.isfinite(value) else None, unit="response", describes="measurement system", source=source,
             estimand=f"intraclass correlation ICC({form}) of {_who(ratings)}, on the units that all of them mark, with F-based limits",

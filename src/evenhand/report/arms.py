@@ -33,7 +33,7 @@ def arm_tables(audit: Audit, judge: str) -> tuple[NumberTable, ...]:
         NumberTable("Agreement with the reference under each arm", tuple(NAMES[name] for name in _LEVELS), tuple(_levels(audit, found)), "arm"),
         NumberTable("Change of agreement from the control", (*(NAMES[name] for name in _CHANGES), "verdict on the error", "verdict on κ"),
             tuple(_changes(audit, found)), "contrast", _LANDS),
-        NumberTable("Dose, examples, learners and repeats", ("value", "beside it"), tuple(_with_reason(audit, others)), "number", folded=True),
+        NumberTable("Dose, examples, learners and repeats", ("value",), tuple(_single(audit, one) for one in others), "number", folded=True),
     )  # fmt: skip
     return tuple(table for table in tables if table.rows)
 
@@ -92,12 +92,8 @@ def _changes(audit: Audit, found: Sequence[Estimate]) -> Iterator[Row]:
         yield Row(contrast(first), (*(cell(one) if one is not None else None for one in numbers), *words), "", cards)
 
 
-def _with_reason(audit: Audit, found: Sequence[Estimate]) -> Iterator[Row]:
-    for one in found:
-        beside = text_cell(printable(one.reason)) if one.reason and one.status == "ok" else None
-        yield Row(
-            f"{display_name(one)}: {printable(one.source.split(':')[0])}", (cell(one), beside), "", (card(audit, one),)
-        )
+def _single(audit: Audit, one: Estimate) -> Row:
+    return Row(f"{display_name(one)}: {printable(one.source.split(':')[0])}", (cell(one),), "", (card(audit, one),))
 
 
 def arm_figures(audit: Audit, judge: str, key: str) -> Iterator[Figure]:

@@ -52,13 +52,13 @@ def _no_gains(audit: Audit, whole: list[Estimate]) -> Iterator[str]:
     for metric in dict.fromkeys(one.params["metric"] for one in gains):
         mine = [one for one in gains if one.params["metric"] == metric]
         said = [
-            f"{contrast(one).replace('-control', '', 1)} by {_with_ends(found)}"
+            f"{contrast(one).replace('-control', '', 1)}, {_with_ends(found)}"
             for one in mine[:_MOST_SAID]
             if (found := ok(audit, metric, one.source, **_run(one))) is not None
         ]
         more = f" and {len(mine) - _MOST_SAID} more" if len(mine) > _MOST_SAID else ""
         yield (
-            f"Against the control, {NAMES[metric]} improves under {', '.join(said)}{more}; the work is not shown to be ranked better: marks "
+            f"Against the control, {NAMES[metric]} is better under {'; '.join(said)}{more}; the work is not shown to be ranked better: marks "
             "land elsewhere, which is no gain in judging."
         )
 

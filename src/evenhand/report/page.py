@@ -121,7 +121,12 @@ def _judge_part(audit: Audit, judge: str, at: int, n_judges: int, most: int) -> 
         name="the judge" if n_judges == 1 else judge,
         source=judge,
         bank=bank_line(audit, judge),
-        tables=(*number_tables(audit, judge), *arm_tables(audit, judge), *facet_tables(audit, judge), *contrast_tables(audit, judge)),
+        tables=(
+            *number_tables(audit, judge),
+            *arm_tables(audit, judge),
+            *facet_tables(audit, judge),
+            *contrast_tables(audit, judge),
+        ),
         criteria=criteria_table(audit, judge, most),
         worst=worst(audit, judge, most),
         confusion=_confusion(audit, audit.tables.get(f"levels/{judge}")),

@@ -23,10 +23,20 @@ def first_screen(audit: Audit) -> tuple[str, ...]:
     """About three sentences: the judge's errors, its decisions, and what describes the bank."""
     judges = judge_sources(audit)
     if not audit.data.has_reference:
-        return (no_statement(audit), *arm_sentences(audit, judges[0]), *scorer_sentences(audit, judges[0]), *_bank_alone(audit, judges[0]))
+        return (
+            no_statement(audit),
+            *arm_sentences(audit, judges[0]),
+            *scorer_sentences(audit, judges[0]),
+            *_bank_alone(audit, judges[0]),
+        )
     sentences: list[str] = []
     for judge in judges[:_MOST_SPOKEN]:
-        sentences += [_errors(audit, judge), _decision(audit, judge), *arm_sentences(audit, judge), *scorer_sentences(audit, judge)]
+        sentences += [
+            _errors(audit, judge),
+            _decision(audit, judge),
+            *arm_sentences(audit, judge),
+            *scorer_sentences(audit, judge),
+        ]
     sentences.append(_bank(audit, judges[0]))
     if len(judges) > _MOST_SPOKEN:
         sentences.append(f"{len(judges) - _MOST_SPOKEN} more judges stand below.")

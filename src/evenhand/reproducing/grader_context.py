@@ -1,7 +1,8 @@
 """A study of graders that are told about the student (RQ1 to RQ6): what its text fixes, recomputed from what it prints.
 
-Its corpora and marks are not at hand, so a line stands where a formula, a rule or printed numbers determine another
-printed number. Where inputs are printed rounded, a number counts as reached if some inputs that round to them give it.
+Its corpora and marks are not at hand, so a line is exact only where a formula, a rule or printed numbers determine another
+printed number to its digits. Where the rounding of the inputs leaves it open, or a reading of the text had to be chosen, the
+line says "not determined" and shows how near it comes; it fails where the inputs rule the printed number out.
 """
 
 import itertools
@@ -42,17 +43,18 @@ def grader_context() -> tuple[Line, ...]:
 def reached(place: str, quantity: str, published: str, inputs: Sequence[str], formula: Callable[..., float]) -> Line:
     """A printed number that a formula gives of other printed numbers, each known to half a unit of its last digit.
 
-    The formula is taken at the corners of what the inputs may be, so it must be monotone in each of them there.
+    Exact where the inputs as printed give it; not determined where only some inputs that round to them do; it differs
+    where none does. The formula is taken at the corners of what the inputs may be: it must be monotone in each there.
     """
     reach = [(float(text), 0.5 * 10.0 ** -len(text.partition(".")[2])) for text in inputs]
     corners = [formula(*ends) for ends in itertools.product(*((value - half, value + half) for value, half in reach))]
+    line = held_exactly(place, quantity, published, formula(*(value for value, _ in reach)))
     half = 0.5 * 10.0 ** -len(published.partition(".")[2])
-    low, high, value = min(corners), max(corners), float(published)
-    holds = low - half - 1e-9 <= value <= high + half + 1e-9
-    middle = formula(*(value for value, _ in reach))
-    shown = f"{middle:.{len(published.partition('.')[2])}f}"
-    note = "" if shown == published.lstrip("+") else f"from {low:.4f} to {high:.4f}, as the inputs were rounded"
-    return statement(place, quantity, published, shown, holds=holds, note=note)
+    low, high = min(corners), max(corners)
+    if line.fails and low - half - 1e-9 <= float(published) <= high + half + 1e-9:
+        why = f"inputs as printed give {line.recomputed}; rounded as they are, they allow {low:.4f} to {high:.4f}"
+        return not_computed(place, quantity, published, "not determined", why)
+    return line
 
 
 def _measures() -> Iterator[Line]:
@@ -64,15 +66,21 @@ def _measures() -> Iterator[Line]:
         apart.append(quadratic_weighted_kappa(table, range(11)) - lin_ccc(mark_sums(pair[0], pair[1], zeros, 1)[0]))
     yield identity(place, "QWK is Lin's concordance", "2s_xy/(s_x²+s_y²+d²)", float(np.abs(apart).max()), N_TABLES)
 
-    def lost(kappa: float, before: float, after: float, sd_t: float, sd_m: float) -> float:
-        spread = sd_t**2 + sd_m**2
-        return kappa * (spread + before**2) / (spread + after**2) - kappa
+    def kept(kappa: float, before: float, after: float) -> float:
+        spread = 3.15**2 + 2.91**2
+        return kappa * (spread + before**2) / (spread + after**2)
 
-    yield reached(
-        place, "gain where an offset of .38 falls to .06", "0.0065", ("0.840", "0.38", "0.06", "3.15", "2.91"), lost
+    costs = [one - kept(one, 0.0, 0.59) for one in (0.840, 0.853)]
+    yield statement(
+        place, "cost of an offset of .59", "0.016", " and ".join(f"{one:.4f}" for one in costs),
+        holds=all(f"{one:.3f}" == "0.016" for one in costs), note="from either kappa that is printed for these marks, .840 and .853",
+    )  # fmt: skip
+    whole, part = kept(0.840, 0.32, 0.0) - 0.840, kept(0.840, 0.38, 0.06) - 0.840
+    why = (
+        f"from which offset .32 is taken is not said: {whole:.4f} where it is all there is, {part:.4f} from .38 to .06, the biases of "
+        "the arms that differ by it"
     )
-    yield reached(place, "cost of an offset of .59", "0.016", ("0.853", "0.59", "3.15", "2.91"),
-        lambda kappa, d, sd_t, sd_m: kappa - kappa * (sd_t**2 + sd_m**2) / (sd_t**2 + sd_m**2 + d**2))  # fmt: skip
+    yield not_computed(place, "gain where an offset of .32 is removed", "0.0065", "not determined", why)
 
 
 def _original_contrast() -> Iterator[Line]:
@@ -124,8 +132,11 @@ def _verdicts() -> Iterator[Line]:
             ("QWK", qwk, _QWK_MARGIN, qwk_said),
         ):
             open_ = allowed(low, high, margin)
-            note = "" if len(open_) == 1 else "the 90 % interval decides, and is not printed"
-            yield statement(place, f"{metric}, {model}", said, " or ".join(open_), holds=said in open_, note=note)
+            if len(open_) > 1 and said in open_:
+                why = f"{' or '.join(open_)}: the 90 % interval decides, and is not printed"
+                yield not_computed(place, f"{metric}, {model}", said, "not determined", why)
+            else:
+                yield statement(place, f"{metric}, {model}", said, " or ".join(open_), holds=said in open_)
         if most:
             yield held_exactly(place, f"no QWK gain larger than, {model}", most, qwk[1])
 
@@ -188,10 +199,11 @@ def _course(latent: Array, fitted: Array) -> Iterator[Line]:
         yield not_computed(place, f"loop multiplier, {model}", multiplier, "not determined", why)
         slope, interaction = _FITS[at, 1], _FITS[at, 5]
         share = float(multiplier) * (slope + interaction) / slope
-        yield statement(
-            place, f"total is the multiplier times (slope + interaction)/slope, {model}", total, f"{share:.3f}",
-            holds=abs(share - float(total)) < 0.006, note="as it is where the multiplier is over a label frozen at the middle",
-        )  # fmt: skip
+        why = (
+            f"multiplier times (slope + interaction)/slope, as it would be over a label frozen at the middle, gives {share:.3f}: our "
+            f"reading of the definition, which the text does not give; our course has {found.total[at]:.3f}"
+        )
+        yield not_computed(place, f"total effect, {model}", total, "not determined", why)
     why = f"the curve is not printed; its four points are {', '.join(f'{one:.3f}' for one in latent / fitted)} times the fitted effects"
     yield not_computed(place, "attenuation by clipping", "latent from fitted", "not determined", why)
 

@@ -31,7 +31,9 @@ UNDECIDED = -1
 def sums_by_group(columns: Iterable[Array], group: Counts, n_groups: int, repeats: ArrayLike = 1.0) -> Array:
     """Sum m columns of n rows, each as often as it repeats, by the rows' (n,) group: (n_groups, m)."""
     times = np.asarray(repeats)
-    return np.stack([np.bincount(group, weights=column * times, minlength=n_groups) for column in columns], axis=-1)
+    once = times.ndim == 0 and times == 1
+    weights = columns if once else (column * times for column in columns)
+    return np.stack([np.bincount(group, weights=one, minlength=n_groups) for one in weights], axis=-1)
 
 
 def profiles(labels: Counts, n_levels: int) -> Array:

@@ -72,7 +72,8 @@ def cochran_sums(values: Array, group: Counts, n_groups: int, repeats: ArrayLike
     Returns:
         (U, k + 1): sum of squared row totals, then the sum under each condition.
     """
-    columns = [np.square(values.sum(axis=1)), *np.asarray(values, dtype=np.float64).T]
+    rows = np.asarray(values, dtype=np.float64)
+    columns = [np.square(rows @ np.ones(rows.shape[1])), *rows.T]
     return sums_by_group(columns, group, n_groups, repeats)
 
 

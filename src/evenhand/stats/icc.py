@@ -194,7 +194,8 @@ def icc_interval(sums: Array, form: Form, level: float = 0.95) -> tuple[Array, A
 
     Those of the ",k" forms are the Spearman-Brown transforms of the ",1" limits. For "1,k" and "C,k" that is the table's
     own formula; for "A,k" the table has other degrees of freedom and wider limits (R's irr uses them, psych and
-    pingouin the transform), but then the interval of a mean would not say the same as that of a single mark.
+    pingouin the transform), but then the interval of a mean would not say the same as that of a single mark. A limit of a
+    single mark at -1/(k - 1) or below has no transform: NaN.
 
     Args:
         sums: (..., k + 3) `complete_sums`, k ≥ 2.
@@ -210,7 +211,7 @@ def icc_interval(sums: Array, form: Form, level: float = 0.95) -> tuple[Array, A
         ends = _agreement_interval(squares, n, k, level)
     if not form.endswith("k"):
         return ends
-    low, high = (ratio(k * end, 1 + (k - 1) * end) for end in ends)
+    low, high = (np.where(1 + (k - 1) * end > 0, ratio(k * end, 1 + (k - 1) * end), np.nan) for end in ends)
     return low, high
 
 

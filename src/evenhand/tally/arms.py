@@ -40,7 +40,9 @@ class Arms:
         label, n_prior, level: (n, A) the attainment stated, from how many earlier answers, and the mean mark of the
             examples or the earlier attempt shown; NaN where the arm states none.
         has_examples: (A,) arms that show several marks.
-        question, questions: (n,) unit of resampling of each response, and all units.
+        cluster, clusters: (n,) unit of resampling of each response as all other statistics have it, and all units.
+        is_crossed: two units of resampling were named, so that each statistic is had by one, the other and both.
+        question, questions: the clusters; where these are the learners, the questions.
         learner, learners: the same by learner; None where no column names them.
         each_learner: (n,) number of the learner himself, whom large data resample in groups.
         tail, tails: (n,) position of each response's tail, -1 without one, and their names.
@@ -62,6 +64,9 @@ class Arms:
     n_prior: Array
     level: Array
     has_examples: NDArray[np.bool_]
+    cluster: Counts
+    clusters: Units
+    is_crossed: bool
     question: Counts
     questions: Units
     learner: Counts | None
@@ -148,6 +153,9 @@ def tally_arms(table: VerdictTable, rater: int) -> Arms | None:
         n_prior=means_of_numbers(text_grid(shown["n_prior_shown"], size))[0],
         level=level,
         has_examples=np.asarray((n_marks > 1).any(axis=0)),
+        cluster=_whole(each["unit"]),
+        clusters=table.units,
+        is_crossed=spec.second_cluster is not None,
         question=question,
         questions=questions,
         learner=learner,
