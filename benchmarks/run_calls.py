@@ -1,4 +1,4 @@
-"""Ten thousand calls, a hundred in flight: python benchmarks/run_calls.py [--calls N] [--inspect PYTHON]
+"""Ten thousand calls, a hundred in flight: python benchmarks/run_calls.py [--calls N] [--quick] [--inspect PYTHON]
 
 A loopback server in a process of its own answers after 200 ms. Processor time and peak memory are those of the whole calling
 process, start included, with everything a run does: prompts rendered, every attempt committed, the ledger closed and read again,
@@ -168,7 +168,12 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--delay", type=float, default=0.2, help="seconds a reply takes")
     parser.add_argument("--inspect", metavar="PYTHON", help="interpreter of an environment with inspect_ai and openai")
+    parser.add_argument(
+        "--quick", action="store_true", help="forty calls at once answered, no bound held: does it run at all?"
+    )
     arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.calls, arguments.delay = 40, 0.001
     with tempfile.TemporaryDirectory() as folder:
         found = measure(Path(folder), arguments.calls, arguments.delay, arguments.inspect)
     print(f"{arguments.calls:,} calls, {IN_FLIGHT} in flight, {arguments.delay:g} s a reply\n")
@@ -189,7 +194,7 @@ def main() -> int:
     ]
     if broken:
         print("\nbroken: " + "; ".join(broken))
-    return 1 if broken else 0
+    return 1 if broken and not arguments.quick else 0
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ from evenhand.errors import did_you_mean, printable, quoted
 def test_exit_codes():
     subclasses = errors.EvenhandError.__subclasses__()
     assert len(subclasses) >= 8
-    assert {kind.exit_code for kind in subclasses if kind is not errors.UnmetRequirementError} == {2}
-    assert errors.UnmetRequirementError.exit_code == 1
+    special = {errors.UnmetRequirementError: 1, errors.ServiceError: 3}
+    assert {kind.exit_code for kind in subclasses if kind not in special} == {2}
+    assert {kind: kind.exit_code for kind in special} == special
     assert all(kind.__name__ in (errors.__doc__ or "") for kind in subclasses)
 
 

@@ -408,7 +408,11 @@ def _warnings(reading: Reading, table: VerdictTable, evidence: Sequence[Evidence
     if n_conditions > 1:
         yield (
             f"{n_conditions} conditions ({', '.join(reading.spec.facets)}) are pooled: each response counts once a condition, "
-            + ("but in the study of conditions" if facets.is_studied(evidence) else "and nothing here says how far verdicts depend on the condition")
+            + (
+                "but in the study of conditions"
+                if facets.is_studied(evidence)
+                else "and nothing here says how far verdicts depend on the condition"
+            )
         )
     if table.units.grouped:
         yield f"{table.units.n_clusters:,} clusters are resampled as {len(table.units.names):,} random groups of clusters (seed {reading.spec.seed})"

@@ -86,7 +86,8 @@ class Estimate(_Saved):
     describes: Describes
     estimand: str
     coverage: Coverage | None = Field(
-        default=None, description="measured coverage of the interval's method at the nearest design; null where none was"
+        default=None,
+        description="measured coverage of the interval's method at the nearest design; null where none was",
     )
 
     def with_std_error(self, kind: str) -> "Estimate":

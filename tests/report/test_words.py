@@ -246,7 +246,10 @@ def with_wordings(n: int) -> Audit:
 def test_a_varied_condition_is_named_and_its_study_says_what_it_shows() -> None:
     audit = with_wordings(3)
     said = first_screen(audit)
-    assert "3 wordings could show how far verdicts depend on the wording of the instruction; the study of them says it" in said[0]
+    assert (
+        "3 wordings could show how far verdicts depend on the wording of the instruction; the study of them says it"
+        in said[0]
+    )
     assert "nor a varied condition" not in said[0]
     assert said[1].startswith("How far this judge's verdicts depend on the wording: ")
     assert "0.0 % lies between wordings" in said[1]

@@ -193,9 +193,8 @@ def test_a_file_holds_one_judge_and_no_more_than_services_take(tmp_path: Path, m
     found = run_design(load_design(plan), tmp_path / "out")
     assert found.requests is not None
     assert [path.name for path in found.requests.files] == [f"batch-requests-{number}.jsonl" for number in range(1, 5)]
-    models = [
-        {json.loads(line)["body"]["model"] for line in path.open(encoding="utf-8")} for path in found.requests.files
-    ]
+    lines = [path.read_text(encoding="utf-8").splitlines() for path in found.requests.files]
+    models = [{json.loads(line)["body"]["model"] for line in one} for one in lines]
     assert all(len(one) == 1 for one in models)
     assert len(requests_in(tmp_path / "out")) == 6
 

@@ -123,7 +123,8 @@ def test_a_design_as_an_inspect_task_comes_back_through_its_log(
         assert audit[name].estimate == pytest.approx(other[name].estimate), name
     table = tmp_path / "verdicts.csv"
     evenhand.convert(str(path), spec=Spec.load(files[-1]), to=table).close()
-    rows = [row for row in csv.DictReader(table.open(encoding="utf-8")) if row["rater_kind"] == "judge"]
+    with table.open(encoding="utf-8") as stream:
+        rows = [row for row in csv.DictReader(stream) if row["rater_kind"] == "judge"]
     assert len(rows) == design.n_calls
     assert {row["extra.metadata.call"] for row in rows} == {call.key for call in design.calls()}
 

@@ -42,7 +42,10 @@ _COLUMNS = {
         "COL[,COL]",
         "the model that wrote a response, to be held against the judge's; of pairs, one of each side",
     ),
-    "group": ("COL", "groups of people whose gaps are to be measured; repeat it for several axes; never told to a judge"),
+    "group": (
+        "COL",
+        "groups of people whose gaps are to be measured; repeat it for several axes; never told to a judge",
+    ),
     "confidence": ("COL|PATTERN", "how sure the judge is of each verdict; see --confidence-of"),
     "explanation": ("COL", "the judge's words about a verdict, carried along by convert"),
     "strata": ("COL", "fixed strata, such as tasks; every interval resamples within them"),
