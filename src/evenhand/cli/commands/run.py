@@ -65,6 +65,10 @@ def command(
             raise RequestError("--as-inspect-task writes a task and makes no call; leave the other options out")
         click.echo(write_task(design, as_inspect_task))
         return
+    if registered is not None:
+        from evenhand.design.registration import read_registration
+
+        read_registration(registered).check(design.saved.hash, plan.name)
     if dry_run:
         click.echo(dry_run_words(design))
         return
