@@ -102,6 +102,12 @@ def _df(one: Estimate) -> float:
     return one.interval_df if one.interval_df is not None else one.n_clusters - 1.0
 
 
+def _is_against_control(source: str) -> bool:
+    """Whether a contrast is one with the control; several judges append their names, and an arm's own may hold a colon."""
+    _, found, rest = source.rpartition("-control")
+    return bool(found) and (not rest or rest.startswith(":"))
+
+
 def verdicts(estimates: Sequence[Estimate], margins: Mapping[str, float], level: float) -> Iterator[Estimate]:
     """Whether an arm's agreement with the reference is a gain, a loss or equivalent to the control's, with r beside it.
 
@@ -112,11 +118,7 @@ def verdicts(estimates: Sequence[Estimate], margins: Mapping[str, float], level:
     """
     by_id = {one.id: one for one in estimates}
     for one in estimates:
-        is_change = (
-            one.describes == "grader×context"
-            and one.source.split(":")[0].endswith("-control")
-            and "tail" not in one.params
-        )
+        is_change = one.describes == "grader×context" and _is_against_control(one.source) and "tail" not in one.params
         if (
             is_change
             and one.statistic in MARGINS

@@ -135,6 +135,10 @@ def judge_name(evidence: Evidence, humans: Humans, position: int) -> str:
     return f"judge {name}" if name in _RESERVED else name
 
 
+def _called(who: str) -> str:
+    return "the judge" if who == "judge" else f"the judge {who}"
+
+
 def _human_names(humans: Humans) -> list[str]:
     return [f"human {name}" if name in _RESERVED else name for name in humans.names]
 
@@ -151,7 +155,7 @@ def _pairs(evidence: Evidence, raters: _Raters, one: _Coefficient) -> Iterator[E
         who = judge_name(evidence, humans, judge)
         for b, name in enumerate(names):
             yield _of_pair(evidence, one, raters.pair(one, judge, first + b), f"{who}-{name}",
-                f"{one.words} of the judge {who} and the human rater {name}", raters, "judge")  # fmt: skip
+                f"{one.words} of {_called(who)} and the human rater {name}", raters, "judge")  # fmt: skip
 
 
 def _of_pair(
@@ -185,7 +189,7 @@ def _ceilings(evidence: Evidence, raters: _Raters, one: _Coefficient) -> Iterato
         who = judge_name(evidence, humans, judge)
         with_each = _stacked(raters, one, [(judge, first + b) for b in range(n)])
         source = f"{who}-{SOURCE}"
-        words = f"{one.words} of the judge {who} with one human, over the {n} human raters as reference"
+        words = f"{one.words} of {_called(who)} with one human, over the {n} human raters as reference"
         yield from _spread(evidence, raters, one, with_each, one.name, source, words, f"{who}-A")
         judged = humans.everyone.labels[:, judge] >= 0
         both = np.concatenate([_stacked(raters, one, [(judge, h) for h in range(first, first + n)], judged & (humans.n_given > 1)),
@@ -195,7 +199,7 @@ def _ceilings(evidence: Evidence, raters: _Raters, one: _Coefficient) -> Iterato
         yield assess(
             evidence,
             Statistic("human_ceiling", partial(_above, one.measure, n, defined), IDENTITY, "judge",
-                f"mean {one.words} of the judge {who} with each human minus the mean over pairs of humans, on units that the judge and two "
+                f"mean {one.words} of {_called(who)} with each human minus the mean over pairs of humans, on units that the judge and two "
                 "humans label: above 0 lies above the human–human value, which does not say that the judge is right where humans are not",
                 "response", counted=False),
             both, undefined="defined for no pair", source=source, sizes=sizes, params={"quantity": "difference"},

@@ -89,13 +89,19 @@ class ReplyPart(_Part):
 
 
 class JudgePart(_Part):
-    """One judge: a model behind a backend, and the settings that are sent; what is not named is the provider's default."""
+    """One judge: a model behind a backend, and the settings that are sent; what is not named is the provider's default.
+
+    Attributes:
+        base_url: of the server; the provider's own where it is None.
+        key: environment variable that holds the key. Where it is None, OPENAI_API_KEY is used for the provider's own server and
+            nothing is sent to any other.
+    """
 
     name: _Name
     model: _Name
     backend: BackendName = "openai"
     base_url: str | None = None
-    key: str = "OPENAI_API_KEY"
+    key: str | None = None
     replies: str | None = None
     timeout: float = Field(default=120.0, gt=0)
     settings: dict[str, Any] = {}
@@ -116,8 +122,8 @@ class JudgePart(_Part):
 
     @field_validator("key")
     @classmethod
-    def _names_a_variable(cls, value: str) -> str:
-        if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,60}", value):
+    def _names_a_variable(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,60}", value):
             raise ValueError("names the environment variable that holds the key; a key itself never stands in a plan")
         return value
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from evenhand.errors import printable
 from evenhand.report import drawings
-from evenhand.report.arms_words import contrast, is_repeat, of_judge
+from evenhand.report.arms_words import contrast, is_repeat, named_arms, of_judge
 from evenhand.report.contrasts import TESTED, tested_cells, text_cell
 from evenhand.report.drawings import ForestRow, Panel
 from evenhand.report.figures import Figure
@@ -72,7 +72,7 @@ def _levels(audit: Audit, found: Sequence[Estimate]) -> Iterator[Row]:
 
 
 def _is_change(one: Estimate) -> bool:
-    return one.source.split(":")[0].endswith("-control")
+    return named_arms(one).endswith("-control")
 
 
 def _changes(audit: Audit, found: Sequence[Estimate]) -> Iterator[Row]:

@@ -8,6 +8,7 @@ from evenhand.report.tables import NAMES, param_text, range_text, value_text
 from evenhand.results import Audit, Estimate
 
 _MOST_SAID = 3
+_CONTROL = "-control"
 _NO_RANKING = "not shown to rank better"
 
 
@@ -19,12 +20,18 @@ def of_judge(audit: Audit, judge: str) -> list[Estimate]:
 
 def is_repeat(one: Estimate) -> bool:
     """Whether a number compares the control with itself."""
-    return one.source.split(":")[0] == "control-control"
+    return named_arms(one) == "control-control"
+
+
+def named_arms(one: Estimate) -> str:
+    """The arms of a number, without the judge that several judges append; an arm's own name may hold a colon."""
+    head, control, _ = one.source.rpartition(_CONTROL)
+    return head + control if control else one.source.split(":")[0]
 
 
 def contrast(one: Estimate) -> str:
     """An arm or a contrast in words: its names, and what run or tail it is of."""
-    name = one.source.split(":")[0]
+    name = named_arms(one)
     more = [param_text(key, value) for key, value in one.params.items() if key not in ("quantity", "metric")]
     return printable(name + (f" ({', '.join(more)})" if more else ""))
 

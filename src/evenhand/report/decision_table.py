@@ -9,11 +9,12 @@ from evenhand.report.gaps import ARM, PHRASING, Facet, pooled
 from evenhand.report.lookups import MOST_JUDGES, judge_sources, leading_kr20, ok, reference_of
 from evenhand.report.scorer import facet_sentence
 from evenhand.report.sentences import with_interval
-from evenhand.report.tables import plural, value_text
+from evenhand.report.tables import NAMES, plural, value_text
 from evenhand.report.worst import concentration
 from evenhand.results import Audit, Estimate
 
 LABELS = "reference labels for a sample of responses (--labels FILE)"
+_MOST_GAPS = 4
 Answer = Callable[[Audit, str], list[str]]
 
 
@@ -88,17 +89,19 @@ def decision_table(audit: Audit) -> tuple[DecisionRow, ...]:
             "binary verdicts on a checklist of two or more lines, and a pass mark (--cut C)",
             "accuracy against reference labels",
         ),
-        DecisionRow(
+        _row(
+            audit,
             "Is it as good as a person?",
             "how far people agree with each other, beside the judge's agreement with each of them",
-            "",
+            _people,
             "labels of two or more people on the same responses, one row a rater (--rater COL)",
             "one agreement figure against one person",
         ),
-        DecisionRow(
+        _row(
+            audit,
             "Is it fair to groups?",
             "the gap between groups at equal reference score, corrected for the noise of that score",
-            "",
+            _groups,
             "a group column and reference scores",
             "a prompt that does not mention the group",
         ),
@@ -229,6 +232,41 @@ def _other_lines(audit: Audit, judge: str) -> list[str]:
             mine, null = ok(audit, statistic, judge, cut=cut), ok(audit, statistic, reference_of(judge), cut=cut)
             parts.append(_beside(audit, f"{name} at {cut:g}:", mine, null))
     return [part for part in parts if part]
+
+
+def _people(audit: Audit, judge: str) -> list[str]:
+    """Agreement of people with each other, and of the judge with each of them."""
+    ceiling = {
+        e.params.get("quantity", ""): e for e in audit.estimates if e.statistic == "human_ceiling" and e.status == "ok"
+    }
+    middle = ceiling.get("median")
+    if middle is None:
+        return []
+    name = next((e.statistic for e in audit.of("cohen_kappa", f"{judge}-human")), "") and "κ"
+    said = f"people agree with each other at {name or 'agreement'} {value_text(middle)} (median pair)"
+    low, high = ceiling.get("min"), ceiling.get("max")
+    if low is not None and high is not None:
+        said = said.removesuffix(")") + f"; {value_text(low)} to {value_text(high)} over pairs)"
+    return [
+        said,
+        *(
+            f"difference, judge minus people: {_value(e)}"
+            for e in audit.of("human_ceiling", f"{judge}-human")
+            if e.status == "ok"
+        ),
+    ]
+
+
+def _groups(audit: Audit, judge: str) -> list[str]:
+    """Gaps between groups, the largest first."""
+    found = [e for e in audit.of("group_gap", judge) if e.status == "ok" and e.estimate is not None]
+    found.sort(key=lambda e: -abs(e.estimate or 0.0))
+    parts = []
+    for one in found[:_MOST_GAPS]:
+        metric = one.params.get("metric", "")
+        what = f"{NAMES.get(metric, metric)}, " if metric else ""
+        parts.append(f"{what}{printable(one.estimand.rpartition(': ')[2])}: {_value(one)}")
+    return parts
 
 
 def _true_rate_words(audit: Audit) -> tuple[str, str]:

@@ -55,6 +55,8 @@ MODEL = Facet("model", "model", "models", "how far verdicts differ between model
 SETTING = Facet("setting", "setting", "settings", "how far verdicts differ between settings")
 FACETS = (PHRASING, OCCASION, ARM, ORDER, MODEL, SETTING)
 
+_APART = ": audit each by itself and compare them"
+
 
 def is_reported(audit: Audit, facet: Facet) -> bool:
     """Whether this audit computes what the varied facet shows."""
@@ -71,12 +73,35 @@ def pooled(audit: Audit, facet: Facet) -> str:
     n = n_values(audit, facet.name)
     if n < 2 or is_reported(audit, facet):
         return ""
-    return f"{plural(n, facet.word, facet.words)} are in these data, pooled by this version: audit each by itself to compare them"
+    why = next(
+        (
+            e.reason
+            for e in audit.estimates
+            if e.statistic == "variance_component"
+            and e.params.get("facet") == facet.name
+            and e.status != "ok"
+            and e.reason
+        ),
+        "",
+    )
+    if why:
+        return f"{plural(n, facet.word, facet.words)} are in these data and cannot be compared: {why}"
+    return f"{plural(n, facet.word, facet.words)} are in these data, pooled by this version{_APART}"
+
+
+def beside_people(audit: Audit) -> bool:
+    """Whether people's labels stand beside a judge's."""
+    return any(e.statistic == "human_ceiling" and e.status == "ok" for e in audit.estimates)
 
 
 def no_statement(audit: Audit) -> str:
     """What can be said about the judge without a reference."""
     varied = [facet for facet in FACETS if n_values(audit, facet.name) > 1]
+    if beside_people(audit):
+        return (
+            "No reference is named, so the judge's errors have no value here; people's labels stand beside it, and the judge is "
+            "compared with each of them."
+        )
     if not varied:
         return (
             "No statement about the judge can be made from these data: they hold neither reference labels nor a varied "
@@ -103,7 +128,7 @@ def cannot_say(audit: Audit) -> tuple[tuple[str, str], ...]:
         )
     for facet in FACETS:
         if words := pooled(audit, facet):
-            found.append((f"{facet.shows}: {words.split(':')[0]}", "audit each by itself and compare them"))
+            found.append((f"{facet.shows}: {words.removesuffix(_APART)}", _APART.removeprefix(": ")))
         elif facet.question and n_values(audit, facet.name) < 2:
             found.append((facet.question, facet.collect))
     if (

@@ -40,7 +40,7 @@ def bank_line(audit: Audit, judge: str) -> str:
     is_declared = audit.declarations.cluster_unit != "response"
     said += f" from {plural(int(clusters.estimate), 'cluster')}" if is_declared else ", each taken as its own cluster"
     of = reference_of(judge) if audit.data.has_reference else judge
-    spread, correlation = ok(audit, "sd_total", of), ok(audit, "mean_intercriterion_correlation", judge)
+    spread, correlation = ok(audit, "sd_total", of), ok(audit, "mean_intercriterion_correlation", of)
     if spread is not None:
         whose, is_count = "reference" if audit.data.has_reference else "judge", audit.declarations.scale == "binary"
         said += f"; SD of {whose} {'totals' if is_count else 'marks'} {value_text(spread)}"

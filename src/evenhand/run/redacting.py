@@ -24,6 +24,8 @@ _TALKATIVE = ("httpx", "httpx2", "openai", "openai._base_client")
 """Loggers that write addresses of requests."""
 MOST = 300
 """Characters of a provider's message that are kept."""
+_OWN = "OPENAI_API_KEY"
+"""The variable of the provider's own server."""
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
@@ -67,11 +69,16 @@ class LogFilter(logging.Filter):
         return True
 
 
+def key_variable(judge: JudgePart) -> str:
+    """The environment variable whose key is sent for a judge; empty where none is: the provider's key goes to no other server."""
+    return judge.key or ("" if judge.base_url else _OWN)
+
+
 def secrets_of(judges: Iterable[JudgePart]) -> tuple[str, ...]:
     """The keys of judges, from the environment and from their base URLs."""
     found: list[str] = []
     for judge in judges:
-        found += [os.environ.get(judge.key, "").strip(), *_of_url(judge.base_url or "")]
+        found += [os.environ.get(judge.key or _OWN, "").strip(), *_of_url(judge.base_url or "")]
     return tuple(dict.fromkeys(one for one in found if len(one) >= _SHORTEST))
 
 
@@ -109,9 +116,10 @@ def check_plan_holds_no_key(judges: Iterable[JudgePart], content: object) -> Non
     """
     text = json.dumps(content, ensure_ascii=False)
     for judge in judges:
-        key = os.environ.get(judge.key, "").strip()
+        variable = judge.key or _OWN
+        key = os.environ.get(variable, "").strip()
         if len(key) >= 2 * _SHORTEST and (key in text or json.dumps(key)[1:-1] in text):
             raise RequestError(
-                f'judge "{printable(judge.name)}": the key that {judge.key} holds stands in the plan itself; take it out: a plan is written '
+                f'judge "{printable(judge.name)}": the key that {variable} holds stands in the plan itself; take it out: a plan is written '
                 "into the folder of a run, and a key never is"
             )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from evenhand.errors import RequestError
 from evenhand.verdicts.table import VerdictTable
 
 MOST_NAMED = 200
@@ -27,6 +28,10 @@ class ShortVotes:
 def find_short_votes(table: VerdictTable) -> ShortVotes | None:
     """The units short of the quorum; None where none is set or there is no panel."""
     quorum, n_judges = table.reading.spec.quorum, len(table.reading.raters)
+    if quorum is not None and quorum > n_judges:
+        raise RequestError(
+            f"--quorum {quorum}: there are {n_judges} judge(s), so no unit could ever be decided; name at most {n_judges}"
+        )
     if quorum is None or n_judges < 2:
         return None
     found = table.engine.rows(

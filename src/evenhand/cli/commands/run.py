@@ -67,8 +67,9 @@ def command(
         return
     if registered is not None:
         from evenhand.design.registration import read_registration
+        from evenhand.errors import printable
 
-        read_registration(registered).check(design.saved.hash, plan.name)
+        read_registration(registered).check(design.saved.hash, printable(plan.name))
     if dry_run:
         click.echo(dry_run_words(design))
         return

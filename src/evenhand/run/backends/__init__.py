@@ -7,6 +7,7 @@ from pathlib import Path
 from evenhand.design.plan import JudgePart
 from evenhand.errors import RequestError, printable
 from evenhand.run.backend import Backend
+from evenhand.run.redacting import key_variable
 
 
 def backend_of(judge: JudgePart, folder: Path, secrets: Sequence[str] = ()) -> Backend:
@@ -41,11 +42,12 @@ def backend_of(judge: JudgePart, folder: Path, secrets: Sequence[str] = ()) -> B
 def _openai(judge: JudgePart, _folder: Path, secrets: Sequence[str]) -> Backend:
     from evenhand.run.backends.openai_chat import OpenAIBackend
 
-    key = os.environ.get(judge.key, "").strip()
-    if not key and not judge.base_url:
+    variable = key_variable(judge)
+    key = os.environ.get(variable, "").strip() if variable else ""
+    if variable and not key:
         raise RequestError(
-            f'judge "{printable(judge.name)}": the environment variable {judge.key} holds its key and is not set; '
-            "set it, or name another with key = in the plan, or a base_url that needs none"
+            f'judge "{printable(judge.name)}": the environment variable {variable} holds its key and is not set; '
+            "set it, or name another with key = in the plan; a base_url without key = is sent none"
         )
     return OpenAIBackend(judge.base_url, key, judge.timeout, secrets)
 
@@ -53,9 +55,8 @@ def _openai(judge: JudgePart, _folder: Path, secrets: Sequence[str]) -> Backend:
 def _inspect(judge: JudgePart, _folder: Path, secrets: Sequence[str]) -> Backend:
     from evenhand.run.backends.inspect_model import InspectBackend
 
-    named = "key" in judge.model_fields_set  # without it, Inspect looks where each provider has its own variable
-    key = os.environ.get(judge.key, "").strip() if named else ""
-    if named and not key:
+    key = os.environ.get(judge.key, "").strip() if judge.key else ""  # Inspect knows each provider's own variable
+    if judge.key and not key:
         raise RequestError(
             f'judge "{printable(judge.name)}": the environment variable {judge.key} holds its key and is not set'
         )
