@@ -59,6 +59,13 @@ def n_values(audit: Audit, facet: str) -> int:
     return audit.declarations.conditions.get(facet, 0)
 
 
+def pooled_conditions(audit: Audit) -> str:
+    """The conditions that totals of the judge pool, in words; empty where each response counts once."""
+    words = {"phrasing": "wordings", "model": "models", "setting": "settings", "occasion": "occasions"}
+    found = [f"{n:,} {word}" for facet, word in words.items() if (n := n_values(audit, facet)) > 1]
+    return " and ".join(found)
+
+
 def exclusions(audit: Audit, source: str) -> dict[str, int]:
     """Verdict slots of a judge that no agreement statistic uses, by reason."""
     if source == "judge":

@@ -3,7 +3,15 @@
 from collections.abc import Callable
 
 from evenhand.errors import printable
-from evenhand.report.lookups import MOST_JUDGES, judge_sources, leading_kr20, main_cut, ok, reference_of
+from evenhand.report.lookups import (
+    MOST_JUDGES,
+    judge_sources,
+    leading_kr20,
+    main_cut,
+    ok,
+    pooled_conditions,
+    reference_of,
+)
 from evenhand.report.sentences import with_interval
 from evenhand.report.tables import interval_phrase, plural, value_text
 from evenhand.report.worst import concentration
@@ -36,7 +44,10 @@ def bank_line(audit: Audit, judge: str) -> str:
     if responses is None or clusters is None or responses.estimate is None or clusters.estimate is None:
         return ""
     criteria = plural(audit.data.n_criteria, "criterion", "criteria")
-    said = f"{criteria} on {plural(int(responses.estimate), 'fully scored response')}"
+    pooled = pooled_conditions(audit)
+    of_what = "fully scored total" if pooled else "fully scored response"
+    said = f"{criteria} on {plural(int(responses.estimate), of_what)}"
+    said += f" (a response counts once under each of {pooled})" if pooled else ""
     is_declared = audit.declarations.cluster_unit != "response"
     said += f" from {plural(int(clusters.estimate), 'cluster')}" if is_declared else ", each taken as its own cluster"
     of = reference_of(judge) if audit.data.has_reference else judge
@@ -80,6 +91,9 @@ def borrowed_line(audit: Audit, judge: str) -> str:
         if audit.data.has_reference
         else "None of them is a statement about the judge"
     )
+    pooled = pooled_conditions(audit)
+    if pooled:
+        end = f"They pool {pooled}, whose differences count in them as differences between responses: audit one by itself to read them"
     return "; ".join(parts) + f". {end}."
 
 

@@ -3,7 +3,15 @@
 from evenhand.errors import printable
 from evenhand.report.arms_words import arm_sentences
 from evenhand.report.gaps import no_statement
-from evenhand.report.lookups import judge_sources, leading_kr20, main_cut, n_compared, ok, reference_of
+from evenhand.report.lookups import (
+    judge_sources,
+    leading_kr20,
+    main_cut,
+    n_compared,
+    ok,
+    pooled_conditions,
+    reference_of,
+)
 from evenhand.report.scorer import scorer_sentences
 from evenhand.report.tables import events_text, missing_text, percent_text, range_text, value_text
 from evenhand.results import Audit, Estimate
@@ -144,6 +152,8 @@ def _bank(audit: Audit, judge: str) -> str:
         return ""
     whose = "the judge's verdicts" if judge == "judge" else f"the verdicts of {printable(judge)}"
     values = f"KR-20 is {value_text(mine)} on {whose} and {value_text(null)} on reference labels"
+    if pooled := pooled_conditions(audit):
+        return f"{values}, but over {pooled} at once, whose differences count in it as differences between responses."
     if gap.ci_low is None or gap.ci_high is None:
         why = missing_text(gap)
         return f"{values}; the difference, {value_text(gap)}, has no interval{f' ({why})' if why else ''}."
