@@ -20,7 +20,7 @@ from evenhand.importers.frames import as_frame, read_frame
 from evenhand.importers.opening import Opened, open_files
 from evenhand.results import Audit, Data, Declarations, Estimate, SourceFile, Table
 from evenhand.stats.intervals import METHODS
-from evenhand.tally.arms import of_control, tally_arms
+from evenhand.tally.arms import CONTROLS, of_control, tally_arms
 from evenhand.tally.cells import tally_cells
 from evenhand.tally.conditions import tally_conditions, tally_repeats
 from evenhand.tally.errors import errors_on_lines
@@ -404,8 +404,15 @@ def _warnings(reading: Reading, table: VerdictTable, evidence: Sequence[Evidence
                 yield words
     yield from notices.of_panel(find_short_votes(table))
     yield from _rare_labels(reading, table, evidence)
-    n_conditions = _n_conditions(table)
-    if n_conditions > 1:
+    if words := _one_arm(reading):
+        yield words
+    if table.scale.kind == "pairwise" and reading.spec.order:
+        yield (
+            f'labels name the answers, not the places they are shown in: "{printable(table.scale.levels[-1])}" is the same answer in both orders; '
+            "map verdicts that name places back first"
+        )
+    n_conditions, varied = _n_conditions(table), [facet for facet, n in conditions(reading).items() if n > 1]
+    if n_conditions > 1 and varied != ["order"]:
         yield (
             f"{n_conditions} conditions ({', '.join(reading.spec.facets)}) are pooled: each response counts once a condition, "
             + (
@@ -445,6 +452,22 @@ def conditions(reading: Reading) -> dict[str, int]:
             counted = f"count(DISTINCT nullif({source.column(column, facet)}, ''))"
             found[facet] = int(reading.engine.one(f"SELECT {counted} FROM {source.relation}")[0])
     return found
+
+
+def _one_arm(reading: Reading) -> str:
+    """That every verdict was given under one arm that is no control."""
+    column = reading.spec.arm
+    source = next((one for one in reading.sources if column in one.columns), None)
+    if column is None or source is None:
+        return ""
+    text = source.column(column, "arm")
+    arms = [str(row[0] or "") for row in reading.engine.rows(f"SELECT DISTINCT {text} FROM {source.relation} LIMIT 2")]
+    if len(arms) != 1 or arms[0].strip().casefold() in ("", *CONTROLS):
+        return ""
+    return (
+        f'every verdict was given under the arm "{printable(arms[0])}": these numbers describe the judge as it was told that; there is no '
+        "control to set beside them"
+    )
 
 
 def _n_conditions(table: VerdictTable) -> int:

@@ -188,3 +188,30 @@ def test_equal_marks_have_no_error_and_a_bound():
     assert found["lin_ccc/judge"].estimate == 1
     assert found["exact_agreement/judge"].estimate == 1
     assert 0 < found["exact_agreement/judge"].ci_low < 1
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e6, 1e9])
+def test_an_offset_of_all_marks_changes_no_number_that_rests_on_differences(offset: float) -> None:
+    """Squares of large marks lose the digits in which they differ; sums are taken from an origin of their own."""
+    rng = np.random.default_rng(4)
+    reference = np.rint(rng.normal(0, 2, 60))
+    judge = np.rint(reference + rng.normal(0.2, 1.4, 60))
+    frame = pl.DataFrame(
+        {
+            "id": [f"r{number}" for number in range(60)],
+            "question": [f"q{number // 6}" for number in range(60)],
+            "reference": [f"{mark + offset:.0f}" for mark in reference],
+            "judge": [f"{mark + offset:.0f}" for mark in judge],
+        }
+    )
+    found = evenhand.audit(frame, response="id", cluster="question", scale="continuous")
+    spread = reference.var() + judge.var() + (judge.mean() - reference.mean()) ** 2
+    expected = {
+        "rmse/judge": float(np.sqrt(np.mean((judge - reference) ** 2))),
+        "pearson_r/judge": float(np.corrcoef(judge, reference)[0, 1]),
+        "lin_ccc/judge": float(2 * np.cov(judge, reference, ddof=0)[0, 1] / spread),
+        "sd_total/judge": float(judge.std(ddof=1)),
+        "mean_total/judge": float(judge.mean() + offset),
+    }
+    for name, value in expected.items():
+        assert found[name].estimate == pytest.approx(value, rel=1e-12, abs=1e-9), name

@@ -33,7 +33,7 @@ from evenhand.stats.resampling import leave_one_out
 from evenhand.stats.scales import ATANH, IDENTITY, LOG_ONE_MINUS, LOGIT, Scale
 from evenhand.stats.weights import Metric, agreement_weights
 from evenhand.tally import rating_sums
-from evenhand.tally.marks import level_values
+from evenhand.tally.marks import centred_values, level_values
 from evenhand.tally.ratings import Ratings
 
 SOURCE = "raters"
@@ -89,7 +89,7 @@ def estimates_of_raters(evidence: Evidence, ratings: Ratings, source: str = SOUR
                 evidence,
                 statistic,
                 one.tallies,
-                undefined=one.undefined,
+                undefined=one.undefined if ratings.sizes.sum() else "no unit is rated twice",
                 source=source,
                 n_excluded=int(ratings.count.sum() - sizes.sum()),
                 sizes=sizes,
@@ -172,7 +172,7 @@ def _by_formula(evidence: Evidence, ratings: Ratings, source: str) -> Iterator[E
     if n < 2:
         return
     zeros = np.zeros(int(whole.sum()), dtype=np.int64)
-    sums = complete_sums(level_values(evidence.scale)[0][ratings.labels[whole]], zeros, 1, ratings.count[whole])[0]
+    sums = complete_sums(centred_values(evidence.scale)[ratings.labels[whole]], zeros, 1, ratings.count[whole])[0]
     for form in FORMS:
         value = float(icc(icc_components(sums), form, ratings.n_raters))
         low, high = (float(end) for end in icc_interval(sums, form, evidence.plan.confidence_level))
@@ -185,7 +185,7 @@ def _by_formula(evidence: Evidence, ratings: Ratings, source: str) -> Iterator[E
         yield exact(
             evidence, "icc", value if np.isfinite(value) else None, unit="response", describes="measurement system", source=source,
             estimand=f"intraclass correlation ICC({form}) of {_who(ratings)}, on the units that all of them mark, with F-based limits",
-            reason=said if np.isfinite(value) else "marks do not vary",
+            reason=said if np.isfinite(value) else "marks do not vary, or one unit only",
             n_used=n, n_excluded=int(ratings.count.sum()) - n,
             interval=Interval(low, high, "f_based", said) if known else None,
             params={"interval": "f", **({} if form == "A,1" else {"form": form})},
@@ -334,7 +334,7 @@ def _icc(form: Form, n_raters: int, sums: Array) -> Array:
 
 def _marks(evidence: Evidence, ratings: Ratings) -> Array:
     """(P, R) values of the labels, NaN where a rater gives none."""
-    values = level_values(evidence.scale)[0]
+    values = centred_values(evidence.scale)
     return np.where(ratings.labels >= 0, values[np.maximum(ratings.labels, 0)], np.nan)
 
 

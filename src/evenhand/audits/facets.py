@@ -23,7 +23,7 @@ from evenhand.stats.arrays import Array
 from evenhand.stats.internal_consistency import Moments, sd_total
 from evenhand.stats.scales import LOG
 from evenhand.tally.conditions import ConditionTotals
-from evenhand.tally.marks import level_values
+from evenhand.tally.marks import centred_values
 from evenhand.tally.ratings import Ratings
 from evenhand.verdicts.order import natural
 
@@ -246,7 +246,7 @@ def estimates_of_raters(evidence: Evidence, ratings: Ratings) -> Iterator[Estima
         return
     kept = (ratings.labels >= 0).all(axis=1)
     count = ratings.count[kept].astype(np.float64)
-    marks = level_values(evidence.scale)[0][ratings.labels[kept]]
+    marks = centred_values(evidence.scale)[ratings.labels[kept]]
     shape = (ratings.n_raters,)
     study = Study(
         evidence, "response", ("rater",), shape, product_sums(marks, ratings.unit[kept], count, ratings.n_units),

@@ -174,6 +174,9 @@ class Study:
             n_clusters=n_units if self.n_clusters is None else self.n_clusters,
             interval=interval, params={**params, **self.params},
         )  # fmt: skip
+        if self.n_excluded and defined:
+            left = f"{self.n_excluded:,} responses without every condition are left out"
+            found = found.model_copy(update={"reason": f"{found.reason}; {left}".removeprefix("; ")})
         return found.model_copy(update={"interval_df": df}) if found.ci_low is not None else found
 
     def _interval(self, value: float, function: Measure, level: float, few: str) -> Interval | None:

@@ -22,7 +22,7 @@ from evenhand.stats.scales import ATANH, IDENTITY, LOG, LOG_ONE_MINUS, LOGIT, Sc
 from evenhand.stats.weights import agreement_weights
 from evenhand.tally.cells import Cells
 from evenhand.tally.level_pairs import LevelPairs, level_pairs
-from evenhand.tally.marks import Marks, level_values, mark_totals, paired_marks
+from evenhand.tally.marks import Marks, level_values, mark_totals, origin_of, paired_marks
 
 ORDER = 56
 MOST_TABLED = 101
@@ -105,11 +105,12 @@ def _totals(evidence: Evidence) -> Iterator[Estimate]:
 
 
 def _of_side(evidence: Evidence, cells: Cells, side: str, source: str, describes: Describes) -> Iterator[Estimate]:
-    sums, factor = mark_totals(cells, evidence.scale, side=side)
+    origin = origin_of(level_values(evidence.scale)[0])
+    sums, factor = mark_totals(cells, evidence.scale, side=side, origin=origin)
     whose = "{judge}'s marks" if side == "judge" else "the reference's marks"
     where = ", where both sides are scored" if evidence.has_reference else ""
     for name, measure, scale, words in (
-        ("mean_total", _mean, IDENTITY, f"mean of {whose}{where}"),
+        ("mean_total", _from(origin * factor), IDENTITY, f"mean of {whose}{where}"),
         ("sd_total", _deviation, LOG, f"standard deviation of {whose}{where}, divisor n − 1"),
     ):
         yield assess(
@@ -126,6 +127,11 @@ def _of_side(evidence: Evidence, cells: Cells, side: str, source: str, describes
 
 def _mean(sums: Array) -> Array:
     return ratio(sums[..., 1], sums[..., 0])
+
+
+def _from(origin: float) -> Measure:
+    """The mean of marks that were summed from an origin."""
+    return lambda sums: _mean(sums) + origin
 
 
 def _deviation(sums: Array) -> Array:

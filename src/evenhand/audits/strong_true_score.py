@@ -203,11 +203,18 @@ def _with_reliability(
     words: str,
     params: Mapping[str, Param],
 ) -> Iterator[Model]:
-    def fit(packed: Array) -> TrueScores:
-        return other.fit_hanson_brennan(histogram(packed), reliability(packed))
+    def fit(packed: Array, n_parameters: int = 4) -> TrueScores:
+        return other.fit_hanson_brennan(histogram(packed), reliability(packed), n_parameters=n_parameters)
 
-    def hanson_brennan(packed: Array) -> strong.Classification:
-        return classify(fit(packed), np.array(cuts) / (histogram(packed).shape[-1] - 1))
+    def hanson_brennan(n_parameters: int, packed: Array) -> strong.Classification:
+        """With the number of parameters of the whole sample; undefined where four are impossible in a part of it."""
+        fitted = fit(packed, n_parameters)
+        found = classify(fitted, np.array(cuts) / (histogram(packed).shape[-1] - 1))
+        kept = (fitted.n_parameters == n_parameters)[..., None]
+        parts = (found.accuracy, found.consistency, found.pass_rate)
+        return strong.Classification(*(np.where(kept, part, np.nan) for part in parts))
+
+    frozen = {n: Remembered(partial(hanson_brennan, n)) for n in (2, 4)}
 
     def subkoviak(packed: Array) -> other.Consistency:
         return other.subkoviak(histogram(packed), reliability(packed), cuts)
@@ -215,7 +222,7 @@ def _with_reliability(
     def remark(packed: Array) -> str:
         return constant(sums_of_histogram(histogram(packed))) or of_fit(fit(packed))
 
-    yield Model("hanson_brennan", params, _once(hanson_brennan), ("accuracy", "consistency", "kappa"),
+    yield Model("hanson_brennan", params, lambda totals: frozen[int(fit(totals).n_parameters)], ("accuracy", "consistency", "kappa"),
         f", by Hanson and Brennan's (1990) four-parameter beta and compound binomial{words}", remark)  # fmt: skip
     yield Model("subkoviak", params, _once(subkoviak), ("consistency", "kappa"),
         f", by Subkoviak's (1976) regressed true scores{words}", lambda packed: constant(sums_of_histogram(histogram(packed))))  # fmt: skip

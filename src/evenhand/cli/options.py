@@ -10,12 +10,12 @@ import click
 from evenhand.errors import RequestError, printable
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-_LISTS = ("response", "levels", "abstain", "tie", "na", "cut", "text", "clean", "length", "author", "group")
+_LISTS = ("response", "cluster", "levels", "abstain", "tie", "na", "cut", "text", "clean", "length", "author", "group")
 
 _COLUMNS = {
     "response": ("COL[,COL]", "identifies a response"),
     "cluster": (
-        "COL",
+        "COL[,COL]",
         "what responses share: question, prompt, student; intervals resample it; a second one crosses it",
     ),
     "criterion": ("COL", "the checklist line of a row"),

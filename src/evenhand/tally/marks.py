@@ -13,6 +13,8 @@ from evenhand.stats.ensembles import sums_by_group
 from evenhand.tally.cells import Cells
 from evenhand.verdicts.scale import Scale
 
+_FAR = 1_000.0
+"""Distance from 0 in units of the spread beyond which marks are summed from an origin of their own."""
 MOST_DECIMALS = 9
 """Decimals up to which marks are tallied as whole numbers of the last one."""
 
@@ -23,6 +25,24 @@ def level_values(scale: Scale) -> tuple[Array, bool]:
         return np.array([float(level) for level in scale.levels]), True
     except ValueError:
         return np.arange(scale.size, dtype=np.float64), False
+
+
+def origin_of(values: Array) -> float:
+    """What is taken from every mark before squares are summed: the lowest where marks lie far from 0 for their spread, else 0.
+
+    Squares of marks such as 1,000,000,001 and 1,000,000,002 lose the digits in which the marks differ; nothing that rests on
+    differences changes with the origin.
+    """
+    if not len(values):
+        return 0.0
+    low, high = float(values.min()), float(values.max())
+    return low if high > low and max(abs(low), abs(high)) > _FAR * (high - low) else 0.0
+
+
+def centred_values(scale: Scale) -> Array:
+    """(q,) values of the levels less their origin: for statistics that rest on differences."""
+    values = level_values(scale)[0]
+    return values - origin_of(values)
 
 
 def whole_factor(levels: Sequence[str]) -> int:
@@ -66,8 +86,9 @@ class Marks:
         )
 
     def sums(self) -> Array:
-        """(U, 7) sums of the multiplied marks, as in ``stats.marks.mark_sums``."""
-        return of.mark_sums(self.reference, self.judge, self.unit, self.n_units, self.count)
+        """(U, 7) sums of the multiplied marks less their origin, as in ``stats.marks.mark_sums``."""
+        origin = origin_of(np.concatenate([self.reference, self.judge]))
+        return of.mark_sums(self.reference - origin, self.judge - origin, self.unit, self.n_units, self.count)
 
     def steps(self, limits: tuple[float, float] | None) -> "Steps":
         """The marks rounded half up to whole ones, within the whole marks of the declared range where there is one."""
@@ -118,15 +139,16 @@ def paired_marks(cells: Cells, scale: Scale) -> Marks:
     )
 
 
-def mark_totals(cells: Cells, scale: Scale, *, side: str) -> tuple[Array, int]:
-    """(U, 3) number of marks, their sum and sum of squares on one side, multiplied; and the factor.
+def mark_totals(cells: Cells, scale: Scale, *, side: str, origin: float = 0.0) -> tuple[Array, int]:
+    """(U, 3) number of marks, their sum and sum of squares on one side, less the origin, multiplied; and the factor.
 
     Args:
         cells: those whose label on this side is scored.
         scale: of numbers.
         side: judge or reference.
+        origin: taken from every mark first.
     """
-    values, factor = level_values(scale)[0], whole_factor(scale.levels)
+    values, factor = level_values(scale)[0] - origin, whole_factor(scale.levels)
     label = cells.judge if side == "judge" else cells.reference
     marks = (np.rint(values * factor) if factor > 1 else values)[label]
     return sums_by_group([np.ones_like(marks), marks, marks**2], cells.unit, cells.n_units, cells.count), factor
