@@ -10,7 +10,7 @@ import click
 from evenhand.errors import RequestError, printable
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-_LISTS = ("response", "cluster", "levels", "abstain", "tie", "na", "cut", "text", "clean", "length", "author", "group")
+_LISTS = ("response", "levels", "abstain", "tie", "na", "cut", "text", "clean", "length", "author", "group")
 
 _COLUMNS = {
     "response": ("COL[,COL]", "identifies a response"),

@@ -142,14 +142,16 @@ def volume_lines(design: Design, volume: Volume) -> list[str]:
     lines = [said]
     if not paid:
         return [*lines, "cost    no provider is paid: every judge runs here or is replayed"]
-    named = printable(design.plan.prices or "the table that comes along")
+    named = printable(design.plan.prices or "prices.toml")
     if len(unknown) < len(design.plan.judge):
         lines.append(
             f"cost    {total:,.2f} {printable(prices.currency)} at prices of {printable(prices.date) or 'no date'} ({named})"
         )
     if unknown:
         models = ", ".join(f'"{printable(one)}"' for one in dict.fromkeys(unknown))
-        lines.append(f"cost    unknown for {models}: no price in {named}; see evenhand plan --help")
+        lines.append(
+            f'cost    unknown for {models}: no price is known; prices = "prices.toml" in the plan names a table of yours'
+        )
     return lines
 
 

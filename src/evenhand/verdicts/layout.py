@@ -52,6 +52,7 @@ _JUDGE_NAMES = (
     "ai_judge",
     *(f"{role}_{word}" for role in (*_JUDGE[:8], "model") for word in _SAID),
 )
+_SURE = ("confidence", "judgeconfidence", "probability", "certainty")
 _SEPARATORS = re.compile(r"[_\s.\-/]+")
 
 
@@ -62,7 +63,7 @@ def recognise(spec: Spec, sources: Sequence[Source]) -> Spec:
         MappingError: no response id or no verdict can be found; names the columns and the options.
     """
     columns = [column for source in sources for column in source.columns]
-    spec = spec.model_copy(update={"judge": _apart(spec.judge, columns)})
+    spec = spec.model_copy(update={"judge": _apart(spec.judge, columns), **_two_units(spec, columns)})
     found: dict[str, object] = {}
     taken = {name for name in _named(spec) if name}
     if not spec.response:
@@ -77,6 +78,14 @@ def recognise(spec: Spec, sources: Sequence[Source]) -> Spec:
         found["learner"] = spec.cluster
     found |= _verdicts(spec, columns, taken, has_rater=bool(spec.rater or found.get("rater")))
     return _without_idle_roles(spec.model_copy(update=found), found)
+
+
+def _two_units(spec: Spec, columns: Sequence[str]) -> dict[str, str]:
+    """Two units named in one value, apart by a comma; a column whose name holds a comma stays whole."""
+    if spec.cluster is None or spec.second_cluster is not None or spec.cluster in columns:
+        return {}
+    parts = [part.strip() for part in spec.cluster.split(",")]
+    return {"cluster": parts[0], "second_cluster": parts[1]} if len(parts) == 2 and set(parts) <= set(columns) else {}
 
 
 def _apart(names: Sequence[str], columns: Sequence[str]) -> tuple[str, ...]:
@@ -115,6 +124,35 @@ def _named(spec: Spec) -> tuple[str | None, ...]:
         spec.count,
         spec.strata,
     )
+
+
+def overlooked(spec: Spec, source: Source) -> tuple[str, ...]:
+    """Notes on columns without a role whose names say that they are reference labels, another judge or a confidence.
+
+    Args:
+        spec: complete.
+        source: the one file that is read.
+    """
+    patterns = [name for name in (*spec.judge, spec.reference, *spec.text) if name and CRITERION in name]
+    taken = {name for name in named_columns(spec) if name}
+    taken |= {column for pattern in patterns for column in expand(pattern, source.columns).values()}
+    free = [column for column in source.columns if column not in taken]
+    found = []
+    has_reference = spec.reference is not None or spec.rater_kind is not None
+    if not has_reference and (columns := [one for one in free if one.casefold().startswith(_REFERENCE[:8])]):
+        found.append(f"not read: {quoted(columns)}; reference labels are named with --reference COL")
+    plain = [name for name in spec.judge if CRITERION not in name] if spec.rater is None else []
+    if len(plain) == 1 and (columns := [one for one in free if _beside(plain[0], one)]):
+        found.append(f"not read: {quoted(columns)}; several judges are named with --judge, once each")
+    if spec.confidence is None and (columns := [one for one in free if _folded(one) in _SURE]):
+        found.append(f"not read: {quoted(columns)}; a judge's confidence is named with --confidence COL")
+    return tuple(found)
+
+
+def _beside(judge: str, column: str) -> bool:
+    """Whether a column is called like a judge's with a short ending: judge_b beside judge, judge_2 beside judge_1."""
+    stem = re.sub(r"[_\s.\-]?[A-Za-z0-9]$", "", judge) if re.search(r"[_\s.\-][A-Za-z0-9]$", judge) else judge
+    return bool(re.fullmatch(re.escape(stem) + r"[_\s.\-][A-Za-z0-9]", column))
 
 
 def _folded(name: str) -> str:

@@ -17,7 +17,7 @@ from typing import Literal
 from evenhand.errors import MappingError, printable, quoted
 from evenhand.verdicts.cleaning import label_text
 from evenhand.verdicts.engine import Engine, quote
-from evenhand.verdicts.layout import expand, names_judge, recognise, recognise_reference
+from evenhand.verdicts.layout import expand, names_judge, overlooked, recognise, recognise_reference
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import FACETS, Spec
 
@@ -155,7 +155,7 @@ def read_slots(
     table, spec = shaped.source, shaped.spec
     complete = _without_constant_facets(engine, spec, recognise(spec, [table]), table)
     slots = Slots(engine, complete, (table,) if carry and table is not kinds[0] else everything, carry=carry)
-    slots.notes += shaped.notes
+    slots.notes += (*shaped.notes, *overlooked(complete, table))
     return slots.rated(table) if complete.rater and complete.verdict else slots.paired(table)
 
 
