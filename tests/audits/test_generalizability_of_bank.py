@@ -63,7 +63,7 @@ def test_coefficients_beside_the_reference(bank):
 def test_intervals_know_what_was_sampled(bank):
     criterion = bank["variance_component[facet=criterion]/judge"]
     assert (criterion.interval_method, criterion.interval_df) == ("generalised", 9)
-    assert criterion.reason == "10 criteria: 9 degrees of freedom"
+    assert criterion.reason == "10 criteria: 9 degrees of freedom; 30 responses without every condition are left out"
     response = bank["variance_component[facet=response]/judge"]
     assert 1 <= response.interval_df <= 179
     negative = bank["variance_component[facet=criterion]/reference"]
