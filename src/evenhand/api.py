@@ -3,7 +3,7 @@
 import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -265,12 +265,11 @@ def convert(
 @contextmanager
 def _closed_on_failure(engine: Engine) -> Iterator[None]:
     """An engine at work that stays open where the work ends well."""
-    try:
+    with ExitStack() as held:
+        held.callback(engine.close)
         with engine.in_words():
             yield
-    except BaseException:
-        engine.close()
-        raise
+        held.pop_all()
 
 
 def _native_frame(data: Mapping[str, list[Any]], schema: nw.Schema, library: FrameLibrary | None) -> Any:

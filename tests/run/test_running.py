@@ -187,9 +187,6 @@ def test_text_that_no_encoding_holds_is_kept_as_escapes(tmp_path: Path) -> None:
     assert attempt.reply == "yes, \\ud800\x00"
 
 
-# --- judges that are functions ---
-
-
 @pytest.mark.parametrize("wrong", [None, 1, b"yes"])
 def test_a_function_that_returns_no_text_ends_the_run_and_keeps_what_came(tmp_path: Path, wrong: object) -> None:
     def judge(request: Request) -> Any:
