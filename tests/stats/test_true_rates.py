@@ -125,7 +125,7 @@ def test_a_constant_judge_leaves_the_labelled_mean() -> None:
 # --- the stratified jackknife ---
 
 
-def test_one_stratum_is_the_ordinary_jackknife_and_oracle_cr2_small() -> None:
+def test_one_stratum_is_the_ordinary_jackknife_and_cr2_of_an_intercept() -> None:
     # a share in 4 clusters; CR1, CR2 and the jackknife of an intercept are of one family (cluster_robust_se)
     events, sizes = np.array([2.0, 0, 3, 1]), np.array([4.0, 4, 4, 4])
     tallies = np.stack([events, sizes - events], axis=1)

@@ -140,7 +140,7 @@ def test_oracle_livingston_lewis_two_parameters():
 def test_oracle_hanson_brennan():
     """Oracle hb.doc.example: betafunctions 1.9.0, its documented example (20 items, reliability .484, cut 10).
 
-    Its kappa, .296916, carries the error of its integrals (their four cells add up to 1 + 8e-6); the integral to ten
+    Its kappa, .296916, is not reached, perhaps for the error of its integrals (not shown); the integral to ten
     digits gives .296868, which is asserted instead. Parameters, accuracy and consistency hold at their tolerance.
     """
     fit = fit_hanson_brennan(frequencies("betafunctions_HBCA_doc_example.csv", 20), 0.484311732236887)
