@@ -32,3 +32,10 @@ def test_help_loads_no_engine(arguments: list[str]):
 
 def test_a_name_loads_what_it_needs():
     assert "numpy" in loaded_by("import evenhand\nevenhand.audit")
+
+
+def test_a_run_of_calls_holds_what_it_needs_and_no_more():
+    pytest.importorskip("httpx2", reason="the HTTP client is an extra: pip install 'evenhand[run]'")
+    modules = loaded_by("import evenhand.cli.commands.run, evenhand.run.running, evenhand.run.backends.openai_chat, httpx2")
+    assert {"duckdb", "pydantic"} <= modules
+    assert not modules & {"numpy", "scipy", "narwhals", "python_calamine", "openai"}

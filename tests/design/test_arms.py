@@ -131,7 +131,7 @@ def test_an_arm_says_for_which_response_the_bank_lacks_something(design_of: Make
     design = design_of(with_arms(grader, EXAMPLES.format(how="correct")))
     arm, template = design.plan.arm[-1], design.blocks["correct"]
     alone = design.bank.by_cluster["q0"][:1]
-    bank = type(design.bank)(alone, "bank", "", {"q0": alone}, {alone[0].learner_id: alone})
+    bank = type(design.bank)(alone, "bank", "")
     drawn = type(design.drawn[0])(alone[0])
     with pytest.raises(RequestError, match=r"0 marked answer\(s\) of other learners beside response"):
         block_of(arm, template, drawn, bank, design.plan.scale)

@@ -15,7 +15,7 @@ from evenhand.run.budget import Budget, Purse, Tally
 from evenhand.run.prices import NO_PRICES, Price, Prices
 from evenhand.run.running import run_design
 
-pytest.importorskip("openai", reason="the OpenAI SDK is an extra: pip install 'evenhand[run]'")
+pytest.importorskip("httpx2", reason="the HTTP client is an extra: pip install 'evenhand[run]'")
 PRICES = 'date = "a day"\ncurrency = "USD"\n[models.small]\ninput = 1000000.0\noutput = 1000000.0\n'
 """One a token, so that money counts tokens."""
 

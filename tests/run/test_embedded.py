@@ -270,7 +270,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path, weights: Path) -> No
 
 
 def test_its_server_speaks_openai_to_those_who_hold_the_key(server: EmbeddedServer) -> None:
-    pytest.importorskip("openai", reason="the OpenAI SDK is an extra: pip install 'evenhand[run]'")
+    pytest.importorskip("httpx2", reason="the HTTP client is an extra: pip install 'evenhand[run]'")
     from evenhand.run.backends.openai_chat import OpenAIBackend
 
     async def go(key: str) -> Reply:

@@ -15,7 +15,7 @@ from loopback import Answer, Body, serving
 
 from evenhand.run.closing import read_attempts
 
-pytest.importorskip("openai", reason="the OpenAI SDK is an extra: pip install 'evenhand[run]'")
+pytest.importorskip("httpx2", reason="the HTTP client is an extra: pip install 'evenhand[run]'")
 
 COMMAND = [sys.executable, "-c", "from evenhand.cli.main import main; main()"]
 PLAN = """

@@ -11,7 +11,7 @@ from loopback import Answer, Loopback, Script, serving
 from evenhand.design.request import Message, PlannedCall, Request
 from evenhand.run.backend import CallFailedError, Reply
 
-pytest.importorskip("openai", reason="the OpenAI SDK is an extra: pip install 'evenhand[run]'")
+pytest.importorskip("httpx2", reason="the HTTP client is an extra: pip install 'evenhand[run]'")
 from evenhand.run.backends.openai_chat import OpenAIBackend
 
 KEY = "sk-test-0123456789abcdef"

@@ -4,7 +4,9 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from evenhand.design.plan import BankPart
 from evenhand.errors import MappingError, RequestError, SourceError, did_you_mean, printable, quoted
@@ -14,6 +16,9 @@ from evenhand.verdicts.order import natural
 from evenhand.verdicts.sources import Source
 
 CRITERION = "{criterion}"
+_ROWS = 500
+"""Rows that are held as Python objects at a time, beside the responses made of them."""
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class Item:
     criteria: Mapping[str, str]
     references: Mapping[str, str]
     strata: str = ""
-    groups: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
 
     @property
     def mark(self) -> float:
@@ -47,15 +52,23 @@ class Item:
             return math.nan
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bank:
     """All responses, in the order of the file."""
 
-    items: tuple[Item, ...]
+    items: tuple[Item, ...] = field(repr=False)
     shown: str
     sha256: str
-    by_cluster: Mapping[str, tuple[Item, ...]] = field(repr=False)
-    by_learner: Mapping[str, tuple[Item, ...]] = field(repr=False)
+
+    @cached_property
+    def by_cluster(self) -> Mapping[str, tuple[Item, ...]]:
+        """Responses of each cluster."""
+        return _grouped(self.items, "cluster_id")
+
+    @cached_property
+    def by_learner(self) -> Mapping[str, tuple[Item, ...]]:
+        """Responses of each learner."""
+        return _grouped(self.items, "learner_id")
 
 
 def read_bank(part: BankPart, folder: Path, strata: str | None = None) -> Bank:
@@ -79,11 +92,14 @@ def read_bank(part: BankPart, folder: Path, strata: str | None = None) -> Bank:
         wanted += [*part.text, *part.group]
         wanted += [text for text, _ in lines.values() if text] + [label for _, label in lines.values() if label]
         columns = {name: _held(source, name) for name in dict.fromkeys(wanted)}
-        listed = ", ".join(columns.values())
-        rows = [dict(zip(columns, row, strict=True)) for row in engine.rows(f"SELECT {listed} FROM {source.relation}")]
-    items = tuple(_item(part, row, lines, strata) for row in rows)
+        made = _Maker(part, lines, strata)
+        cursor = engine.connection.execute(f"SELECT {', '.join(columns.values())} FROM {source.relation}")
+        found: list[Item] = []
+        while rows := cursor.fetchmany(_ROWS):
+            found += [made.item(dict(zip(columns, row, strict=True))) for row in rows]
+    items = tuple(found)
     _check(items, source, part)
-    return Bank(items, source.name, source.sha256, _grouped(items, "cluster_id"), _grouped(items, "learner_id"))
+    return Bank(items, source.name, source.sha256)
 
 
 def _lines(part: BankPart, source: Source) -> dict[str, tuple[str, str]]:
@@ -114,20 +130,34 @@ def _held(source: Source, name: str) -> str:
     return source.column(name, "[bank]")
 
 
-def _item(
-    part: BankPart, row: Mapping[str, str | None], lines: Mapping[str, tuple[str, str]], strata: str | None
-) -> Item:
-    response = (row[part.response] or "").strip()
-    return Item(
-        response_id=response,
-        cluster_id=(row[part.cluster] or "").strip() if part.cluster else response,
-        learner_id=(row[part.learner] or "").strip() if part.learner else "",
-        texts={name: row[name] or "" for name in part.text},
-        criteria={name: (row[text] or "") if text else "" for name, (text, _) in lines.items()},
-        references={name: (row[label] or "").strip() if label else "" for name, (_, label) in lines.items()},
-        strata=(row[strata] or "").strip() if strata else "",
-        groups={name: (row[name] or "").strip() for name in part.group},
-    )
+class _Maker:
+    """Makes responses of rows; what all of them have alike is held once."""
+
+    def __init__(self, part: BankPart, lines: Mapping[str, tuple[str, str]], strata: str | None) -> None:
+        self._part, self._lines, self._strata = part, lines, strata
+        blank = dict.fromkeys(lines, "")
+        self._criteria = blank if not any(text for text, _ in lines.values()) else None
+        self._references = blank if not any(label for _, label in lines.values()) else None
+
+    def item(self, row: Mapping[str, str | None]) -> Item:
+        """The response of a row, texts by column."""
+        part, lines, strata = self._part, self._lines, self._strata
+        response = (row[part.response] or "").strip()
+        criteria, references = self._criteria, self._references
+        if criteria is None:
+            criteria = {name: (row[text] or "") if text else "" for name, (text, _) in lines.items()}
+        if references is None:
+            references = {name: (row[label] or "").strip() if label else "" for name, (_, label) in lines.items()}
+        return Item(
+            response_id=response,
+            cluster_id=(row[part.cluster] or "").strip() if part.cluster else response,
+            learner_id=(row[part.learner] or "").strip() if part.learner else "",
+            texts={name: row[name] or "" for name in part.text},
+            criteria=criteria,
+            references=references,
+            strata=(row[strata] or "").strip() if strata else "",
+            groups={name: (row[name] or "").strip() for name in part.group} if part.group else _NOTHING,
+        )
 
 
 def _check(items: tuple[Item, ...], source: Source, part: BankPart) -> None:

@@ -2,12 +2,14 @@
 
 import math
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from evenhand.design.bank import Bank, Item
-from evenhand.design.plan import DrawPart
+from evenhand.design.plan import DrawPart, TailsPart
 from evenhand.errors import RequestError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 HIGH, LOW = "high", "low"
 
@@ -39,20 +41,28 @@ def draw(bank: Bank, part: DrawPart) -> tuple[Drawn, ...]:
     Raises:
         RequestError: there are fewer than the plan asks for, in all or in a tail.
     """
-    rng = np.random.default_rng(part.seed)
     every = [Drawn(item, "", *attainment(bank, item)) for item in bank.items]
     if part.tails is not None:
-        return _tails(every, part, rng)
-    if part.n is None:
-        return tuple(every)
-    if part.n > len(every):
-        raise RequestError(f"[draw] n = {part.n:,}: the bank holds {len(every):,} responses")
+        return _tails(every, part, part.tails)
+    return tuple(every) if part.n is None else _strata(every, part, part.n)
+
+
+def _generator(part: DrawPart) -> "np.random.Generator":
+    import numpy as np  # loaded where something is drawn
+
+    return np.random.default_rng(part.seed)
+
+
+def _strata(every: list[Drawn], part: DrawPart, n: int) -> tuple[Drawn, ...]:
+    if n > len(every):
+        raise RequestError(f"[draw] n = {n:,}: the bank holds {len(every):,} responses")
     strata: dict[str, list[int]] = {}
     for position, one in enumerate(every):
         strata.setdefault(one.item.strata, []).append(position)
     chosen: list[int] = []
     sizes = {name: len(members) for name, members in strata.items()}
-    for name, size in (_equal(sizes, part.n) if part.equal else _shares(sizes, part.n)).items():
+    rng = _generator(part)
+    for name, size in (_equal(sizes, n) if part.equal else _shares(sizes, n)).items():
         chosen += rng.permutation(strata[name])[:size].tolist()
     return tuple(every[position] for position in sorted(chosen))
 
@@ -66,10 +76,7 @@ def attainment(bank: Bank, item: Item) -> tuple[float, int]:
     return (math.fsum(marks) / len(marks), len(marks)) if marks else (math.nan, 0)
 
 
-def _tails(every: list[Drawn], part: DrawPart, rng: np.random.Generator) -> tuple[Drawn, ...]:
-    tails = part.tails
-    if tails is None:
-        return ()
+def _tails(every: list[Drawn], part: DrawPart, tails: TailsPart) -> tuple[Drawn, ...]:
     size = tails.n // 2
     if tails.low >= tails.high:
         raise RequestError(f"[draw] tails: low = {tails.low:g} must lie below high = {tails.high:g}")
@@ -83,6 +90,7 @@ def _tails(every: list[Drawn], part: DrawPart, rng: np.random.Generator) -> tupl
                 f"[draw] tails: {size:,} responses are wanted of the {name} tail and {len(found):,} have such an attainment; "
                 "move high or low, or ask for fewer"
             )
+    rng = _generator(part)
     drawn = {name: rng.permutation(members[name])[:size].tolist() for name in (HIGH, LOW)}
     placed: dict[int, Drawn] = {}
     for name, opposite in ((HIGH, LOW), (LOW, HIGH)):

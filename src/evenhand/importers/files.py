@@ -15,9 +15,7 @@ from typing import Any, Literal
 import duckdb
 
 from evenhand.errors import RequestError, SourceError, did_you_mean, printable, quoted
-from evenhand.importers import frames
 from evenhand.importers.delimited import DelimitedText
-from evenhand.importers.spreadsheet import read_sheet
 from evenhand.output import is_path
 from evenhand.verdicts.engine import Engine, quote, without_folders
 from evenhand.verdicts.sources import Source
@@ -72,6 +70,8 @@ def read_file(
     unusable: dict[str, str] = {}
     try:
         if kind == "xlsx":
+            from evenhand.importers.spreadsheet import read_sheet  # what few files need is loaded for them alone
+
             relation, columns, first_row, unusable = read_sheet(engine, path, sheet)
         else:
             relation, columns = _READERS[kind](engine, path, encoding)
@@ -262,6 +262,8 @@ def _number_as_text(column: str) -> str:
 
 
 def _arrow(engine: Engine, path: Path, _encoding: str | None) -> tuple[str, tuple[str, ...]]:
+    from evenhand.importers import frames  # what few files need is loaded for them alone
+
     return frames.held(engine, frames.read_arrow_file(path), printable(path.name))
 
 

@@ -20,7 +20,7 @@ _NAMES_SECRET = re.compile(r"(?i)key|token|secret|sig|pass|auth|code|cred")
 _SHORTEST = 4
 """Characters below which a text is no secret to look for: it would stand in every other message by chance."""
 _REDACTED = "[redacted]"
-_TALKATIVE = ("httpx", "httpx2", "openai", "openai._base_client")
+_TALKATIVE = ("httpx", "httpx2", "openai", "openai._base_client")  # the last two within Inspect
 """Loggers that write addresses of requests."""
 MOST = 300
 """Characters of a provider's message that are kept."""

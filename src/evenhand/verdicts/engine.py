@@ -10,14 +10,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import duckdb
-import numpy as np
-from numpy.typing import NDArray
 
 from evenhand.errors import RequestError, SourceError, printable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _ABOUT_DATA = (
     duckdb.IOException,
@@ -166,8 +168,10 @@ class Engine:
         (row,) = self.rows(sql, parameters)
         return row
 
-    def integers(self, sql: str, parameters: Sequence[object] = ()) -> dict[str, NDArray[np.int64]]:
+    def integers(self, sql: str, parameters: Sequence[object] = ()) -> "dict[str, NDArray[np.int64]]":
         """Columns of a query of integers, none of them null."""
+        import numpy as np  # not loaded where rows are only read and written, as in a run of calls
+
         fetched = self.connection.execute(sql, list(parameters)).fetchnumpy()
         return {name: np.ascontiguousarray(column, dtype=np.int64) for name, column in fetched.items()}
 
@@ -184,7 +188,7 @@ class Engine:
         return name
 
     @contextmanager
-    def holding(self, arrays: Mapping[str, NDArray[Any]]) -> Any:
+    def holding(self, arrays: "Mapping[str, NDArray[Any]]") -> Any:
         """A relation over NumPy arrays for the length of a ``with`` block; yields its name."""
         name = self.name("held")
         self.connection.register(name, dict(arrays))

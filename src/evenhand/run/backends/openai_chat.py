@@ -1,12 +1,13 @@
 """Any OpenAI-compatible server: hosted, vLLM, llama.cpp, Ollama, or a proxy, by its base URL."""
 
 import email.utils
+import json
 import math
 import re
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from evenhand.design.request import PlannedCall
 from evenhand.errors import RequestError
@@ -20,7 +21,7 @@ _LONGEST_WAIT = 3_600.0
 
 
 class OpenAIBackend:
-    """The chat completions of one server, through the OpenAI SDK; retries, waiting and counting are the runner's."""
+    """The chat completions of one server, by plain HTTP; retries, waiting and counting are the runner's."""
 
     name = "openai"
 
@@ -34,50 +35,50 @@ class OpenAIBackend:
             secrets: further texts that no message may hold.
 
         Raises:
-            RequestError: the SDK is not installed, or the address or the key is none.
+            RequestError: the HTTP client is not installed, or the address or the key is none.
         """
         try:
-            import openai
+            import httpx2
         except ModuleNotFoundError:
-            raise RequestError("this judge is reached through the OpenAI SDK: pip install 'evenhand[run]'") from None
+            raise RequestError("this judge is reached over HTTP by httpx2: pip install 'evenhand[run]'") from None
         _check_address(base_url or PROVIDER)
         if not (api_key.isascii() and api_key.isprintable()):
             raise RequestError("a judge's key holds characters that no key has (a line break, perhaps); set it anew")
-        self._errors, self._secrets = openai, (api_key, *secrets)
-        address = urlsplit(base_url or PROVIDER)
-        self._client = openai.AsyncOpenAI(
-            base_url=urlunsplit((*address[:3], "", "")),  # the SDK puts its path behind a query
-            default_query=dict(parse_qsl(address.query)),
-            api_key=api_key or "none",
+        self._errors, self._secrets = httpx2, (api_key, *secrets)
+        scheme, host, path, query, _ = urlsplit(base_url or PROVIDER)
+        self._address = urlunsplit((scheme, host, f"{path.rstrip('/')}/chat/completions", query, ""))
+        self._client = httpx2.AsyncClient(
+            headers={"authorization": f"Bearer {api_key or 'none'}", "accept": "application/json"},
             timeout=timeout,
-            max_retries=0,
+            follow_redirects=True,
+            limits=httpx2.Limits(),  # the runner counts calls in flight
         )
 
     async def complete(self, call: PlannedCall) -> Reply:
         """One completion; everything in ``settings`` is sent as it stands, and nothing else is added."""
-        errors, body = self._errors, body_of(call.request)
+        errors = self._errors
         try:
-            answer: object = await self._client.post("/chat/completions", body=body, cast_to=object)
-        except errors.APITimeoutError as problem:
-            raise CallFailedError("timeout", self._clean(str(problem))) from None
-        except errors.APIStatusError as problem:
-            raise self._refused(problem.response, str(problem)) from None
-        except errors.APIConnectionError as problem:
-            cause = problem.__cause__ or problem
-            raise CallFailedError("connection", self._clean(str(cause) or type(cause).__name__)) from None
-        except (errors.APIError, ValueError, RecursionError) as problem:  # a body that is no JSON
+            response = await self._client.post(self._address, json=body_of(call.request))
+            answer: object = json.loads(response.content) if response.is_success else None
+        except errors.TimeoutException as problem:
+            raise CallFailedError("timeout", self._clean(str(problem) or "no reply in time")) from None
+        except (errors.DecodingError, ValueError, RecursionError) as problem:  # a body that is no JSON
             raise CallFailedError("cut reply", self._clean(str(problem))) from None
+        except (errors.HTTPError, errors.InvalidURL) as problem:
+            raise CallFailedError("connection", self._clean(str(problem) or type(problem).__name__)) from None
+        if not response.is_success:
+            raise self._refused(response)
         return reply_of(answer, call.request.model, self._clean)
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self._client.aclose()
 
-    def _refused(self, response: Any, said: str) -> CallFailedError:
+    def _refused(self, response: Any) -> CallFailedError:
         try:
-            answer: object = response.json()
+            answer: object = json.loads(response.content)
         except (ValueError, RecursionError):
-            answer = {"error": said}
+            answer = {"error": response.text.strip() or response.reason_phrase}
         failure = error_of(answer, response.status_code, self._clean)
         failure.retry_after = _retry_after(response.headers)
         return failure
