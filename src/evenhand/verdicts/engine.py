@@ -29,6 +29,8 @@ _ABOUT_DATA = (
 )
 _ROW_GROUP = 10_000
 _MEMORY = "200MB"
+_MOST_MEMORY = "500MB"
+"""Beyond which rows overflow onto disk: ten million responses are audited in less than 1 GB."""
 _FOLDERS = re.compile(r"(?<![^\s\"'(])/(?:[^/\s\"']+/)+")
 
 
@@ -63,7 +65,11 @@ class Engine:
             Path(gettempdir()) / f"evenhand-{uuid4().hex}"
         )  # made when memory runs out, and never in the user's folder
         weakref.finalize(self, shutil.rmtree, overflow, ignore_errors=True)
-        settings = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+        settings = {
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "memory_limit": _MOST_MEMORY,
+        }
         self.connection = duckdb.connect(":memory:", config={**settings, "temp_directory": str(overflow)})
         self.connection.execute("SET enable_progress_bar = false")
         self._names, self._closed = 0, False
