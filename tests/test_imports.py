@@ -36,6 +36,8 @@ def test_a_name_loads_what_it_needs():
 
 def test_a_run_of_calls_holds_what_it_needs_and_no_more():
     pytest.importorskip("httpx2", reason="the HTTP client is an extra: pip install 'evenhand[run]'")
-    modules = loaded_by("import evenhand.cli.commands.run, evenhand.run.running, evenhand.run.backends.openai_chat, httpx2")
+    modules = loaded_by(
+        "import evenhand.cli.commands.run, evenhand.run.running, evenhand.run.backends.openai_chat, httpx2"
+    )
     assert {"duckdb", "pydantic"} <= modules
     assert not modules & {"numpy", "scipy", "narwhals", "python_calamine", "openai"}

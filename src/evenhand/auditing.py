@@ -6,14 +6,27 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from evenhand.audits import accounting, arms_words, facets, human, lines, notices, tables, two_way, unsettled
+from evenhand.audits import (
+    accounting,
+    arms_words,
+    design_weights,
+    facets,
+    human,
+    lines,
+    loop,
+    notices,
+    tables,
+    two_way,
+    unsettled,
+)
 from evenhand.audits.checklist import checklist
 from evenhand.audits.equivalence import within_margins
 from evenhand.audits.evidence import Evidence, IntervalPlan
 from evenhand.audits.families import taken_together
 from evenhand.audits.gathering import with_further
 from evenhand.audits.measured_coverage import with_coverage
-from evenhand.audits.registry import all_estimates, estimates_of_humans, estimates_of_raters
+from evenhand.audits.ranges import within_range
+from evenhand.audits.registry import estimates_of_humans, estimates_of_raters
 from evenhand.errors import RequestError, printable, quoted
 from evenhand.importers.files import read_file
 from evenhand.importers.frames import as_frame, read_frame
@@ -122,20 +135,20 @@ def run_audit(
         one = replace(gather_evidence(table, rater, plan), arms=tally_arms(everything, rater))
         evidence.append(one)
         say(f"estimating {reading.raters[rater]}")
-        estimates += list(all_estimates(one))
-        found |= dict(tables.tables(one))
+        estimates += list(design_weights.estimates_of(one, table, rater))
+        found |= dict(tables.tables(one)) | dict(loop.tables(one))
         if spec.texts == "errors" and reading.has_reference:
             found[f"texts/{one.source}"] = worst_texts(table, rater, one)
     has_pair = len(evidence) == 1 and reading.has_reference
     ratings = pair_ratings(evidence[0].cells, evidence[0].source) if has_pair else tally_ratings(table)
     if ratings is not None:
         say("raters together")
-        estimates += list(estimates_of_raters(evidence[0], ratings))
+        estimates += list(design_weights.withheld(estimates_of_raters(evidence[0], ratings), spec.weight))
         found |= dict(unsettled.tables(evidence[0], ratings))
     humans = tally_humans(table)
     if humans is not None:
         say("human raters")
-        estimates += list(estimates_of_humans(evidence[0], humans))
+        estimates += list(design_weights.withheld(estimates_of_humans(evidence[0], humans), spec.weight))
         found |= dict(human.tables(evidence[0], humans))
     second = _second_unit(everything, plan, estimates, say)
     estimates = taken_together(second.estimates if second else estimates, plan)
@@ -143,7 +156,7 @@ def run_audit(
     of_arms = list(arms_words.verdicts(estimates, spec.margin, spec.confidence_level))
     told = {one.id for one in of_arms}
     estimates += [*of_arms, *(one for one in within_margins(estimates, spec.margin) if one.id not in told)]
-    audit = _assemble(everything, table, evidence, estimates, found)
+    audit = _assemble(everything, table, evidence, within_range(estimates, evidence[0]), found)
     audit = _with_second_unit(audit, reading.spec, second) if second else audit
     return Session(reading.spec, reading, everything, audit, tuple(evidence))
 
@@ -188,7 +201,9 @@ def _estimates_by(table: VerdictTable, plan: IntervalPlan) -> list[Estimate]:
         replace(gather_evidence(table, rater, plan), arms=tally_arms(everything, rater))
         for rater in range(len(table.reading.raters))
     ]
-    found = [estimate for one in evidence for estimate in all_estimates(one)]
+    found = [
+        estimate for rater, one in enumerate(evidence) for estimate in design_weights.estimates_of(one, table, rater)
+    ]
     has_pair = len(evidence) == 1 and table.reading.has_reference
     ratings = pair_ratings(evidence[0].cells, evidence[0].source) if has_pair else tally_ratings(table)
     found += list(estimates_of_raters(evidence[0], ratings)) if ratings is not None else []
@@ -359,12 +374,15 @@ def _assemble(
             confidence_level=spec.confidence_level,
             reading={**reading.roles, **_matrix(table)},
         ),
-        estimates=with_coverage(estimates, evidence, len(table.units.names), spec.interval),
+        estimates=tuple(estimates)
+        if spec.weight
+        else with_coverage(estimates, evidence, len(table.units.names), spec.interval),
         tables=dict(found),
         checklist=checklist(evidence, estimates, conditions=conditions(reading)),
         warnings=(
             *_of_arms(everything, table),
             *_warnings(reading, table, evidence),
+            *design_weights.notices(estimates, spec.weight),
             *notices.contradictions(estimates),
         ),
     )
@@ -418,6 +436,8 @@ def _warnings(reading: Reading, table: VerdictTable, evidence: Sequence[Evidence
             + (
                 "but in the study of conditions"
                 if facets.is_studied(evidence)
+                else "but in the numbers under each"
+                if table.scale.kind in ("nominal", "pairwise") and any(one.wordings is not None for one in evidence)
                 else "and nothing here says how far verdicts depend on the condition"
             )
         )

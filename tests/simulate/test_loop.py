@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from evenhand.cli import simulating
 from evenhand.errors import RequestError, SourceError
+from evenhand.results import Audit
 from evenhand.simulate import loop_graders
 from evenhand.simulate.loop import NEAR, Cohort, Course, simulate_course
+from evenhand.simulate.loop_estimates import DEFINITIONS, QUANTITIES
 from evenhand.stats.loop import Grader, linear_multiplier
 
 # intercept, slope, latent label effect, shift, interaction of the four published graders, as printed
@@ -85,6 +87,7 @@ def test_the_cohort_against_a_recursion_in_fractions() -> None:
     assert found.multiplier == pytest.approx(ends["fed"].std() / ends["frozen"].std(), abs=1e-9)
     assert found.total == pytest.approx(ends["fed"].std() / ends["none"].std(), abs=1e-9)
     assert found.binary_multiplier == pytest.approx(ends["binary"].std() / ends["frozen"].std(), abs=1e-9)
+    assert found.binary_total == pytest.approx(ends["binary"].std() / ends["none"].std(), abs=1e-9)
     assert found.error_with == pytest.approx(math.sqrt(((ends["fed"] - ability / 10) ** 2).mean()), abs=1e-9)
     strong = ability >= np.quantile(ability, 0.8)
     assert found.strong_without == pytest.approx((ends["none"] - ability / 10)[strong].mean(), abs=1e-9)
@@ -144,11 +147,12 @@ shapes = {
 def test_without_a_label_effect_the_edge_does_nothing(slope: float, shift: float, noise: float, seed: int) -> None:
     one = grader(slope=slope, effect=0.0, shift=0.0, noise=noise)
     found = simulate_course(one, Cohort(5, 1, 1.0, n_learners=20), Course(n_items=12), seed=seed)
-    for value in (found.multiplier, found.total, found.binary_multiplier):
+    for value in (found.multiplier, found.total, found.binary_multiplier, found.binary_total):
         assert np.isnan(value) or value == 1
     assert found.error_change == 0
     assert found.strong_with == found.strong_without
     assert np.array_equal(found.recovery_with, found.recovery_without, equal_nan=True)
+    assert np.array_equal(found.binary_recovery, found.recovery_without, equal_nan=True)
     assert np.array_equal(found.paths[0], found.paths[1])
 
 
@@ -202,6 +206,19 @@ def test_bootstrap_ends_cover_at_length() -> None:
     assert hits / 300 == pytest.approx(np.full(4, 0.95), abs=0.045)
 
 
+def test_without_rounding_a_belief_follows_the_line_itself() -> None:
+    # one skill, r = 1/2: beliefs of a learner at 4.3 after marks 4.3 are (1/2 + .43 A)/(1 + A), A = 1, 3/2, 7/4
+    course = Course(n_items=3, n_skills=1, days_between=30, recovering=4.3, low=0.0, high=10.0, whole_marks=False)
+    one = simulate_course(grader(intercept=0, slope=1, noise=0), Cohort(4.3, 0, n_learners=2), course)
+    assert one.paths[0] == pytest.approx([(0.5 + 0.43 * a) / (1 + a) for a in (0, 1, 1.5, 1.75)], abs=1e-12)
+
+
+def test_a_binary_label_recovers_in_jumps_when_the_belief_passes_the_cut() -> None:
+    found = simulate_course(published(), Cohort(5.05, 1.27, n_learners=500), Course())
+    assert (found.binary_recovery > 0).all()
+    assert np.isfinite(found.binary_recovery).all()
+
+
 # --- degenerate ---
 
 
@@ -223,6 +240,7 @@ def test_a_record_that_is_not_false_has_recovered_before_the_first_item() -> Non
         (lambda: Course(decay=0.0), "nothing would ever move"),
         (lambda: Course(prior=1.5), "prior is 1.5; it must lie between 0 and 1"),
         (lambda: Course(low=0.5), "its ends are whole numbers"),
+        (lambda: Course(low=12.0), "the lower first"),
         (lambda: Course(false_record=0.01, record_mass=0.5), "needs more evidence than 0.5 marks"),
         (lambda: Course(recovering=11.0), "recovering is 11.0; it must lie between 0 and 10"),
         (lambda: Cohort(5, -1), "sd is -1"),
@@ -251,12 +269,24 @@ def test_the_command_prints_and_writes(command, write, tmp_path: Path) -> None:
     assert printed[0].out == printed[1].out
     for value in ("0.732", "11.754", "0.757", "5.877"):  # the closed forms
         assert value in printed[0].out
+    assert all(name in printed[0].out for name in DEFINITIONS)
     document = json.loads((tmp_path / "found" / "simulation.json").read_text(encoding="utf-8"))
-    assert len(document["rows"]) == 26
+    assert len(document["rows"]) == 2 * (2 + len(QUANTITIES))
+    assert all(row[-1] for row in document["rows"])  # each with its definition
     assert document["settings"]["graders"]["a"]["label_effect_error"] == 0.02
     names = {path.name for path in (tmp_path / "found").iterdir()}
-    assert {"loop.csv", "loop.parquet", "loop-recovery.svg", "loop-multiplier.svg"} <= names
+    assert {
+        "audit.json",
+        "loop.csv",
+        "loop.md",
+        "loop-recovery.svg",
+        "loop-recovery-2.svg",
+        "loop-multiplier.svg",
+    } <= names
     assert names <= set(simulating.kind().names)
+    audit = Audit.load(tmp_path / "found")
+    assert audit["loop_eigenvalue/a"].estimate == pytest.approx(0.732, abs=5e-4)
+    assert command("report", "found").code == 0
     assert "nan" not in (tmp_path / "found" / "loop-multiplier.svg").read_text(encoding="utf-8")
 
 
@@ -273,6 +303,11 @@ def test_options_and_json_say_the_same(command, write) -> None:
     ("arguments", "says"),
     [
         ([], "which grader? Say --label-effect X"),
+        (["--grader", "g.toml", "--from", "run.csv"], "say one of the two"),
+        (["--from", "run.csv", "--slope", "1"], "--from finds what the graders are: leave --slope out"),
+        (["--label-effect", "0.2", "--arm", "told"], "--arm says how a run is read"),
+        (["--label-effect", "0.2", "--range", "5"], "--range"),
+        (["--label-effect", "0.2", "--confidence-level", "2"], "a share between 0 and 1"),
         (["--grader", "no.toml"], "no.toml: No such file"),
         (["--grader", "g.toml", "--slope", "1"], "leave --slope out"),
         (["--label-effect", "0.2", "--ability", "5"], "--ability takes two numbers"),

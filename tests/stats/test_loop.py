@@ -1,4 +1,4 @@
-"""The loop's closed forms, the label effect by least squares, and what clipping does to it."""
+"""The loop's closed forms, and the label effect by least squares."""
 
 import math
 
@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.errors import RequestError
 from evenhand.stats import loop as of
 from evenhand.stats.binomial import t_quantile
 from evenhand.stats.intervals import jackknife_std_error
@@ -98,6 +97,36 @@ def test_sums_give_what_least_squares_on_rows_gives(seed: int, n: int) -> None:
     assert [found.intercept, found.slope] == pytest.approx(np.polyfit(t, control, 1)[::-1], abs=1e-7)
     residual = control - found.intercept - found.slope * t
     assert found.noise == pytest.approx(math.sqrt(residual @ residual / (len(t) - 2)), abs=1e-6)
+    # two rows an answer that weigh 1 together: the same line, the noise by answers
+    halved = of.fit_grader(of.label_sums(t, control, labelled, label, MID, learner, 5, n_labels=2).sum(axis=0), MID)
+    assert halved.label_effect == pytest.approx(found.label_effect, abs=1e-7)
+    assert halved.noise == pytest.approx(math.sqrt(residual @ residual / (len(t) - 4)), abs=1e-6)
+
+
+def test_repeated_controls_give_the_noise_of_a_single_mark() -> None:
+    rng = np.random.default_rng(8)
+    t = rng.integers(0, 11, 40_000).astype(float)
+    single = 1 + 0.6 * t + 1.3 * rng.standard_normal((4, len(t)))
+    label, zeros = rng.choice([2.0, 8.0], len(t)), np.zeros(len(t), dtype=int)
+    mean, square = single.mean(axis=0), (single**2).mean(axis=0)
+    sums = of.label_sums(t, mean, mean, label, MID, zeros, 1, control_square=square)[0]
+    assert of.fit_grader(sums, MID).noise == pytest.approx(1.3, abs=0.01)
+    assert of.fit_grader(of.label_sums(t, mean, mean, label, MID, zeros, 1)[0], MID).noise == pytest.approx(
+        0.65, abs=0.01
+    )
+
+
+def test_learner_spread_by_hand_and_by_simulation() -> None:
+    # means 2 and 6 of two learners with marks 1, 3 and 5, 7: MSB = 16, MSW = 2, two answers each
+    mean, between, within = of.learner_spread(np.array([1.0, 3, 5, 7]), np.array([0, 0, 1, 1]))
+    assert (mean, between, within) == (4, pytest.approx(math.sqrt(7)), pytest.approx(math.sqrt(2)))
+    assert of.learner_spread(np.array([1.0, 3, 1, 3]), np.array([0, 0, 1, 1]))[1] == 0
+    assert of.learner_spread(np.array([1.0, 3]), np.array([0, 1])) == (2, pytest.approx(math.sqrt(2)), 0)
+    assert of.learner_spread(np.array([1.0, 3]), np.array([0, 0]))[:2] == (2, 0)
+    rng = np.random.default_rng(3)
+    learner = np.repeat(np.arange(20_000), rng.integers(1, 6, 20_000))
+    values = 1.2 * rng.standard_normal(20_000)[learner] + 0.7 * rng.standard_normal(len(learner))
+    assert of.learner_spread(values, learner) == pytest.approx((0, 1.2, 0.7), abs=0.02)
 
 
 def test_leading_axes_are_kept() -> None:
@@ -123,58 +152,6 @@ def test_what_does_not_vary_is_not_determined(what: str) -> None:
     found = of.fit_grader(np.zeros(15) if what == "nothing" else sums, MID)
     assert np.isnan(found.label_effect)
     assert np.isnan(found.noise) == (what in ("one mark", "nothing"))
-
-
-# --- clipping ---
-
-
-def test_expected_mark_by_hand_and_by_quadrature() -> None:
-    assert of.expected_mark([2.49, 2.5, -3, 99], 0.0, 0, 10).tolist() == [2, 3, 0, 10]
-    # at the middle of two levels and little noise, half of the marks are either
-    assert of.expected_mark(2.5, 0.01, 0, 10) == pytest.approx(2.5, abs=1e-12)
-    z = np.linspace(-8, 8, 400_001)
-    density = np.exp(-(z**2) / 2)
-    marks = np.clip(np.floor(9.3 + 1.4 * z + 0.5), 0, 10)
-    assert of.expected_mark(9.3, 1.4, 0, 10) == pytest.approx((marks * density).sum() / density.sum(), abs=1e-5)
-
-
-def grader(noise: float = 1.5) -> of.Grader:
-    return of.Grader(*map(np.asarray, (1.3, 0.8, 0.0, 0.0, 0.0, noise)))
-
-
-def test_clipping_attenuates_and_the_inversion_undoes_it() -> None:
-    rng = np.random.default_rng(4)
-    t = np.repeat(rng.choice([0.0, 1.0, 9.0, 10.0], 150), 2)
-    label, effects = np.tile([2.0, 8.0], 150), np.linspace(0, 1, 21)
-    curve = of.attenuation_curve(grader(), t, label, effects, 0, 10)
-    assert curve[0] == pytest.approx(0, abs=1e-12)
-    assert (np.diff(curve) > 0).all()
-    assert (curve[1:] < effects[1:]).all()
-    assert of.latent_effect(curve, effects, curve) == pytest.approx(effects, abs=1e-12)
-    # a long run with this effect is fitted as the curve says
-    gamma, n = 0.4, 300_000
-    at = rng.integers(0, len(t), n)
-    line, x = 1.3 + 0.8 * t[at], label[at] - MID
-    marks = [np.clip(np.floor(line + push + 1.5 * rng.standard_normal(n) + 0.5), 0, 10) for push in (0, gamma * x)]
-    sums = of.label_sums(t[at], marks[0], marks[1], label[at], MID, np.zeros(n, dtype=int), 1)[0]
-    fitted = of.fit_grader(sums, MID).label_effect
-    assert fitted == pytest.approx(np.interp(gamma, effects, curve), abs=0.006)
-    assert of.latent_effect(fitted, effects, curve) == pytest.approx(gamma, abs=0.012)
-
-
-def test_outside_the_curve_there_is_no_latent_effect_and_a_flat_curve_is_refused() -> None:
-    effects, curve = np.array([0.0, 1.0]), np.array([0.0, 0.8])
-    assert np.isnan(of.latent_effect([-0.1, 0.9], effects, curve)).all()
-    with pytest.raises(RequestError, match="does not rise"):
-        of.latent_effect(0.1, effects, np.array([0.0, 0.0]))
-
-
-@given(gamma=st.floats(0, 0.9), noise=st.floats(0.5, 3))
-def test_far_from_the_ends_nothing_is_lost(gamma: float, noise: float) -> None:
-    t, label = np.repeat([480.0, 500.0, 520.0], 2), np.tile([497.0, 503.0], 3)
-    wide = of.Grader(*map(np.asarray, (0.0, 1.0, 0.0, 0.0, 0.0, noise)))
-    found = of.attenuation_curve(wide, t, label, np.array([gamma]), 0, 1000)
-    assert found[0] == pytest.approx(gamma, abs=0.02)
 
 
 # --- coverage ---

@@ -55,6 +55,37 @@ def test_an_undefined_stratum_makes_the_mean_undefined():
     assert np.isnan(mean_over_strata(tables, np.array([0, 0, 1, 1]), cohen_kappa).value)
 
 
+def means(values, members, stratum):
+    """(V, 2) members and sums of a mean, which are no counts of one kind."""
+    return np.stack([members, values * members], axis=-1).astype(float), np.asarray(stratum)
+
+
+def mean(sums):
+    return sums[..., 1] / sums[..., 0]
+
+
+def test_sizes_of_a_mean_are_its_members_not_the_sum_of_its_cells():
+    """Two strata of three units with 1, 2 and 1 members: G* = 16/6 in each, whatever the values are."""
+    values, members = np.array([1000.0, 0, 5, 2, 7, 1]), np.array([1.0, 2, 1, 1, 2, 1])
+    tallies, stratum = means(values, members, [0, 0, 0, 1, 1, 1])
+    for of_strata in (mean_over_strata, pooled_over_strata):
+        assert of_strata(tallies, stratum, mean, members).df == pytest.approx(2 * (16 / 6 - 1))
+        assert of_strata(tallies, stratum, mean).df != pytest.approx(2 * (16 / 6 - 1))
+    # the stratum regains by members: 8 in all, a unit of 2 left out of 4 doubles what is left
+    pooled = pooled_over_strata(tallies, stratum, mean, members)
+    assert pooled.value == pytest.approx((1000 + 0 + 5 + 2 + 14 + 1) / 8)
+    assert pooled.left_out[1] == pytest.approx((2 * (1000 + 5) + 2 + 14 + 1) / 8)
+    assert pooled.left_out[4] == pytest.approx((1000 + 0 + 5 + 2 * (2 + 1)) / 8)
+
+
+def test_sizes_of_counts_are_the_sums_of_their_cells():
+    tallies, stratum = rows(TASKS)
+    for of_strata in (mean_over_strata, pooled_over_strata):
+        plain, said = of_strata(tallies, stratum, share), of_strata(tallies, stratum, share, tallies.sum(axis=1))
+        assert (plain.value, plain.df) == (said.value, said.df)
+        assert plain.left_out == pytest.approx(said.left_out)
+
+
 def test_sums_by_stratum():
     assert by_stratum(np.array([[1.0], [2], [4]]), np.array([1, 0, 1]), 3).tolist() == [[2], [5], [0]]
 

@@ -57,9 +57,9 @@ def accuracy(view: View) -> Iterator[Estimate]:
 
 
 def _level(view: View, metric: _Metric, arm: int, kept: Kept) -> Estimate:
-    units = view.units(arm)
+    units = view.clusters()
     sums = _sums(view, metric, arm, kept, units.unit, len(units.evidence.units.names))
-    words = f'{metric.words}, under "{view.arms.names[arm]}"'
+    words = f'{metric.words}, under "{view.arms.names[arm]}"; clusters are resampled as for every other number about {{judge}}'
     return view.assessed(
         metric.name, view.source(arm), sums, metric.measure, kept, units, words, scale=metric.scale, undefined=_CONSTANT
     )

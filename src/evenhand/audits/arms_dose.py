@@ -8,10 +8,11 @@ import numpy as np
 
 from evenhand.audits.arms_labels import Labels
 from evenhand.audits.arms_view import Kept, View
+from evenhand.audits.slopes import with_cluster_robust
 from evenhand.audits.statistic import exact
 from evenhand.results import Estimate
 from evenhand.stats.arrays import Array, Measure
-from evenhand.stats.dose import dose_reached, dose_slope, dose_sums, mean_effect
+from evenhand.stats.dose import as_tables, dose_reached, dose_slope, dose_sums, mean_effect
 
 _SAME_GAP = "the two labels lie equally far apart on every response: a dose cannot be told from a step"
 
@@ -81,15 +82,18 @@ def _by_gap(view: View, label: Labels) -> Iterator[Estimate]:
         return dose_sums(label.effect[kept], label.gap[kept], columns[kept], units.unit[kept], n_units)
 
     sums, singular = tallies(held), f"the gap does not vary beside {words}"
-    yield view.assessed(
+    found = view.assessed(
         "dose_slope", label.source, sums, dose_slope, kept, units, f"dose slope {said}", undefined=singular
     )
+    yield with_cluster_robust(found, as_tables(sums[sums[:, 0] > 0]), 1, view.evidence.plan)
     if np.isfinite(label.n_prior_gap[kept]).all() and np.ptp(label.n_prior_gap[kept]) > 0:
         more = np.column_stack([held, np.where(kept, label.n_prior_gap, 0.0)])
-        yield view.assessed(
-            "dose_slope", label.source, tallies(more), dose_slope, kept, units,
+        sums_of_more = tallies(more)
+        found = view.assessed(
+            "dose_slope", label.source, sums_of_more, dose_slope, kept, units,
             f"dose slope {said} and the difference of the numbers of earlier answers stated", params={"held": "n_prior"}, undefined=singular,
         )  # fmt: skip
+        yield with_cluster_robust(found, as_tables(sums_of_more[sums_of_more[:, 0] > 0]), 1, view.evidence.plan)
     ratio = (
         "dose ratio: slope times mean gap over the label effect; 1 where the effect is proportional to the gap, 0 where it is a step "
         f"whatever the gap; {words} held fixed"

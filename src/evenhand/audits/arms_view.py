@@ -33,11 +33,19 @@ CONTROL = "control"
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Units of resampling of one kind: the evidence whose units they are, and the (n,) unit of each response."""
+    """Units of resampling of one kind.
+
+    Attributes:
+        evidence: whose units they are.
+        unit: (n,) unit of each response.
+        word: what they are.
+        in_tails: whether they are drawn within tails of attainment.
+    """
 
     evidence: Evidence
     unit: Counts
     word: str
+    in_tails: bool = True
 
 
 @dataclass(frozen=True)
@@ -131,6 +139,10 @@ class View:
             return self._questions
         return self._learners
 
+    def clusters(self) -> Units:
+        """What every other number about the judge resamples: a level under one arm is a number of that kind, and no contrast."""
+        return Units(replace(self.evidence, units=self.arms.clusters), self.arms.cluster, "clusters", in_tails=False)
+
     def tails(self) -> Iterator[tuple[int, str]]:
         """Positions and names of tails, where there are two or more."""
         if len(self.arms.tails) > 1:
@@ -138,7 +150,7 @@ class View:
 
     def strata(self, units: Units, kept: Kept) -> Counts | None:
         """(U,) tail of each unit, where there are tails and each unit lies in one of them."""
-        if len(self.arms.tails) < 2:
+        if len(self.arms.tails) < 2 or not units.in_tails:
             return None
         n_units = len(units.evidence.units.names)
         found = np.full(n_units, -1, dtype=np.int64)

@@ -80,9 +80,11 @@ def _of_moments(cuts: tuple[float, ...]) -> Iterator[Borrowed]:
 
 def of_products(n_criteria: int, what: str) -> Iterator[Borrowed]:
     """Statistics of a unit's cross products of criteria; ``what`` there is on each: verdicts or marks."""
-    again = ": kr20[variance=n] on 0/1 verdicts" if what == "verdicts" else ""
+    again, lines = (
+        (": kr20[variance=n] on 0/1 verdicts", "the checklist's lines") if what == "verdicts" else ("", "the criteria")
+    )
     yield Borrowed("cronbach_alpha", partial(_alpha, n_criteria), LOG_ONE_MINUS, _SYSTEM,
-        f"internal consistency (Cronbach's alpha) of {{side}} over the checklist's lines{again}", _NO_VARIANCE)  # fmt: skip
+        f"internal consistency (Cronbach's alpha) of {{side}} over {lines}{again}", _NO_VARIANCE)  # fmt: skip
     yield Borrowed("standardized_alpha", partial(_standardized_alpha, n_criteria), LOG_ONE_MINUS, _SYSTEM,
         "alpha of {side} as if every line varied alike: K r/(1+(K−1)r) of the mean correlation r between criteria", _NO_PAIR)  # fmt: skip
     yield Borrowed("mean_intercriterion_correlation", partial(_mean_correlation, n_criteria), ATANH, _SYSTEM,

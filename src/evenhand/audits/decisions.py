@@ -11,7 +11,7 @@ from evenhand.stats.agreement import mean_value, share
 from evenhand.stats.scales import IDENTITY, LOGIT
 from evenhand.tally.patterns import Patterns
 
-_TREATMENTS = {
+TREATMENTS = {
     "excluded": "responses scored throughout on both sides",
     "reject": "responses with a full reference, one that is not scored throughout counting as rejected",
     "error": "responses with a full reference, one that is not scored throughout counting as a wrong decision",
@@ -25,7 +25,7 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
         return
     yield _leniency(evidence, patterns)
     for cut in evidence.cuts:
-        for treatment, words in _TREATMENTS.items():
+        for treatment, words in TREATMENTS.items():
             yield _accuracy(evidence, patterns, cut, treatment, words)
 
 

@@ -14,6 +14,7 @@ from evenhand.results import Estimate
 from evenhand.stats import ensembles as of
 from evenhand.stats.agreement import cohen_kappa, phi
 from evenhand.stats.arrays import Array, Counts, Measure
+from evenhand.stats.centrality import centrality_sums, rater_centrality
 from evenhand.stats.ensembles import Chance
 from evenhand.stats.icc import (
     Form,
@@ -30,7 +31,7 @@ from evenhand.stats.intervals import Interval, jackknife_std_error, withheld
 from evenhand.stats.marks import interval_alpha, interval_alpha_sums
 from evenhand.stats.random_raters import FEWEST_RATERS, random_raters_interval
 from evenhand.stats.resampling import leave_one_out
-from evenhand.stats.scales import ATANH, IDENTITY, LOG_ONE_MINUS, LOGIT, Scale
+from evenhand.stats.scales import ATANH, IDENTITY, LOG, LOG_ONE_MINUS, LOGIT, Scale
 from evenhand.stats.weights import Metric, agreement_weights
 from evenhand.tally import rating_sums
 from evenhand.tally.marks import centred_values, level_values
@@ -101,6 +102,7 @@ def estimates_of_raters(evidence: Evidence, ratings: Ratings, source: str = SOUR
                 yield from _random(evidence, ratings, one, found, reduced)
     yield from _by_formula(evidence, ratings, source)
     yield from _severity(evidence, ratings, source)
+    yield from _centrality(evidence, ratings, source)
 
 
 def _reduced(
@@ -350,8 +352,34 @@ def _severity(evidence: Evidence, ratings: Ratings, source: str) -> Iterator[Est
             Statistic("rater_severity", rater_severity_of, IDENTITY, "judge" if source == SOURCE else "reference",
                 f"mean deviation of {name} from the mean of a unit's ratings: above 0 lenient, below 0 severe", "response", counted=False),
             sums[:, position], undefined="no unit that it rates is rated by another",
-            source=f"{'judge' if source == SOURCE else source} {name}" if name in ("judge", "reference", "raters", "human") else name,
+            source=_source_of(name, source),
             sizes=sums[:, position, 1], n_excluded=int(ratings.count.sum() - sums[:, position, 1].sum()),
+        )  # fmt: skip
+
+
+def _source_of(name: str, source: str) -> str:
+    """A rater's own source; names that ids keep for others are told apart."""
+    is_reserved = name in ("judge", "reference", "raters", "human")
+    return f"{'judge' if source == SOURCE else source} {name}" if is_reserved else name
+
+
+def _centrality(evidence: Evidence, ratings: Ratings, source: str) -> Iterator[Estimate]:
+    """How widely each rater spreads its marks beside the others, where there are others to speak of."""
+    n = ratings.n_raters
+    if evidence.scale.kind not in ("ordinal", "continuous") or n < 3 or ratings.n_units * n**2 * 5 > MOST_PAIR_CELLS:
+        return
+    marks, rated = _marks(evidence, ratings), ratings.labels >= 0
+    for position, name in enumerate(ratings.names):
+        sums = centrality_sums(marks, position, ratings.unit, ratings.n_units, ratings.count)
+        shared = rated[:, position] & (rated.sum(axis=1) > 1)
+        sizes = np.bincount(ratings.unit[shared], weights=ratings.count[shared], minlength=ratings.n_units)
+        yield assess(
+            evidence,
+            Statistic("rater_centrality", rater_centrality, LOG, "judge" if source == SOURCE else "reference",
+                f"standard deviation of {name}'s marks over that of the other raters on the same units (root of their mean variance): "
+                "below 1 it keeps to the middle", "response", counted=False),
+            sums, undefined="the others' marks do not vary on the units that it rates, too", source=_source_of(name, source),
+            sizes=sizes.astype(np.float64), n_excluded=int(ratings.count.sum() - sizes.sum()),
         )  # fmt: skip
 
 

@@ -26,18 +26,21 @@ def within_margins(estimates: Sequence[Estimate], margins: Mapping[str, float]) 
 
     Args:
         estimates: all of an audit.
-        margins: statistic, with its parameters in brackets where it has some → how far from 0 would not matter.
+        margins: statistic, with its parameters in brackets where it has some → how far from 0 would not matter; a statistic
+            without brackets that occurs with parameters only stands for all of those.
 
     Raises:
         RequestError: a margin of something that is no difference here.
     """
     for metric, margin in margins.items():
         name = str(EstimateId.parse(f"{metric}/judge")).removesuffix("/judge")
-        held = [one for one in estimates if _metric(one) == name and _is_signed(one)]
+        signed = [one for one in estimates if _is_signed(one)]
+        held = [one for one in signed if _metric(one) == name]
+        held = held or [one for one in signed if one.statistic == name and "quantity" not in one.params]
         if not held:
             raise RequestError(_no_difference(estimates, name))
         for one in held:
-            yield from _tested(one, name, margin)
+            yield from _tested(one, _metric(one), margin)
 
 
 def _metric(estimate: Estimate) -> str:

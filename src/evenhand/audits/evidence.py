@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evenhand.stats.arrays import Array, Measure
+from evenhand.stats.effective_sizes import EffectiveSizes
 from evenhand.stats.resampling import draw_weights
 from evenhand.stats.scales import Scale as IntervalScale
 from evenhand.tally.arms import Arms
@@ -16,14 +17,17 @@ from evenhand.tally.condition_states import ConditionStates
 from evenhand.tally.conditions import ConditionTotals, Repeats
 from evenhand.tally.confidences import Confidences
 from evenhand.tally.groups import Groups
+from evenhand.tally.mark_rows import MarkRows
 from evenhand.tally.orders import OrderPairs
 from evenhand.tally.patterns import Patterns
 from evenhand.tally.rows import Rows
 from evenhand.tally.strata import Strata
 from evenhand.tally.support import Support
+from evenhand.tally.system_sums import SystemSums
 from evenhand.tally.systems import Systems
 from evenhand.tally.traits import Traits
 from evenhand.tally.weighted_scores import WeightedScores
+from evenhand.tally.wordings import Wordings
 from evenhand.verdicts.scale import Scale
 from evenhand.verdicts.table import Units
 
@@ -85,14 +89,18 @@ class Evidence:
         rows: verdicts of complete responses, where they are few enough and there is a reference.
         orders: verdicts on pairs in both orders of showing, where a column names the order.
         systems: who beats whom, where columns name the systems behind the sides of pairs.
+        system_sums: verdicts by who wrote the response, where a column names it.
         confidences, strata, conditions, classes, scores: what further columns and files hold; None without them.
         quorum: votes that a panel needs to decide.
         reliability: of the scores, where it was given.
         traits: verdicts by traits of the response that columns name: its length, its author.
         groups: verdicts by groups of people, an entry an axis that a column names.
+        mark_rows: marks of a response on all criteria side by side, where there are several.
+        wordings: verdicts apart by the values of each condition that a column names.
         totals_by_condition: totals of each response under several conditions of the judge, where columns name them.
         repeats: verdicts on each item over occasions, where a column names them.
         arms: every grading by what the judge was additionally told, where a column names it.
+        effective: of populations, where cells, patterns and groups are sums of design weights.
     """
 
     source: str
@@ -113,6 +121,7 @@ class Evidence:
     rows: Rows | None
     orders: OrderPairs | None = None
     systems: Systems | None = None
+    system_sums: SystemSums | None = None
     confidences: Confidences | None = None
     strata: Strata | None = None
     conditions: ConditionStates | None = None
@@ -122,9 +131,12 @@ class Evidence:
     reliability: float | None = None
     traits: tuple[Traits, ...] = ()
     groups: tuple[Groups, ...] = ()
+    mark_rows: MarkRows | None = None
+    wordings: Wordings | None = None
     totals_by_condition: ConditionTotals | None = None
     repeats: Repeats | None = None
     arms: Arms | None = None
+    effective: EffectiveSizes | None = None
 
     @property
     def reference_source(self) -> str:

@@ -7,8 +7,11 @@ from evenhand.tally.classes import find_classes
 from evenhand.tally.condition_states import tally_condition_states
 from evenhand.tally.confidences import tally_confidences
 from evenhand.tally.groups import tally_groups
+from evenhand.tally.mark_rows import tally_mark_rows
 from evenhand.tally.strata import tally_strata
+from evenhand.tally.system_sums import tally_system_sums
 from evenhand.tally.weighted_scores import tally_weighted_scores
+from evenhand.tally.wordings import tally_wordings
 from evenhand.verdicts.table import VerdictTable
 
 
@@ -25,6 +28,9 @@ def with_further(evidence: Evidence, table: VerdictTable, rater: int) -> Evidenc
         confidences=tally_confidences(table, rater),
         strata=tally_strata(table, rater),
         groups=tally_groups(table, rater),
+        system_sums=tally_system_sums(table, rater),
+        wordings=tally_wordings(table, rater),
+        mark_rows=tally_mark_rows(table, rater),
         conditions=tally_condition_states(table, rater),
         classes=find_classes(table, with_ratings=rater == 0),
         scores=tally_weighted_scores(table, rater, spec.cut),

@@ -82,6 +82,10 @@ def assess(
         family: what it is tested or bounded together with; see ``families``.
     """
     sizes = tallies.reshape(len(tallies), -1).sum(axis=1) if sizes is None else sizes
+    identity = EstimateId.of(statistic.name, source or evidence.source, **{**statistic.params, **(params or {})})
+    if evidence.effective is not None:
+        factor = evidence.effective.factor(str(identity), sizes)
+        tallies, sizes = factor * tallies, factor * sizes
     active = sizes > 0
     sample = Sample(
         tallies=tallies[active],
@@ -95,7 +99,6 @@ def assess(
         from_rate=statistic.from_rate,
     )
     value = sample.value if active.any() else math.nan
-    identity = EstimateId.of(statistic.name, source or evidence.source, **{**statistic.params, **(params or {})})
     interval = _interval(sample, evidence) if math.isfinite(value) else Interval(None, None, "none", undefined)
     std_error = sample.std_error if math.isfinite(value) else None
     if family and std_error:

@@ -5,7 +5,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from evenhand.audits import confidence, lines, preference, systems
+from evenhand.audits import (
+    calibration_marks,
+    confidence,
+    groups_tables,
+    label_budget,
+    lines,
+    preference,
+    system_means,
+    systems,
+)
 from evenhand.audits.evidence import Evidence
 from evenhand.results import Table
 from evenhand.stats.arrays import binned
@@ -19,6 +28,8 @@ def tables(evidence: Evidence) -> Iterator[tuple[str, Table]]:
     name = evidence.source
     yield f"levels/{name}", _levels(evidence)
     yield from systems.tables(evidence)
+    yield from system_means.tables(evidence)
+    yield from label_budget.tables(evidence)
     if not evidence.has_reference:
         return
     if evidence.is_binary:
@@ -28,6 +39,8 @@ def tables(evidence: Evidence) -> Iterator[tuple[str, Table]]:
     if lines.applies(evidence):
         yield f"lines/{name}", lines.table(evidence)
     yield from confidence.tables(evidence)
+    yield from calibration_marks.tables(evidence)
+    yield from groups_tables.tables(evidence)
     if evidence.patterns is not None:
         yield f"totals/{name}", _totals(evidence)
         if evidence.cuts and len(evidence.criteria) > 1:

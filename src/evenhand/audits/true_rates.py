@@ -100,7 +100,7 @@ def _corrected(evidence: Evidence, part: _Part) -> Estimate:
     said = [interval.reason] if interval.reason else []
     if clipped != value:
         said.insert(0, f"the formula gives {value:.4f}, outside 0 to 1: clipped")
-    said.append(_certifies(evidence, part))
+    said += [_certifies(evidence, part)] if evidence.effective is None else []
     reason = "; ".join(said)
     found = _made(evidence, part, "corrected_prevalence", clipped, words, error, interval)
     return found.model_copy(update={"reason": reason})
@@ -121,7 +121,7 @@ def _interval_of_rate(evidence: Evidence, part: _Part, cells: Array) -> tuple[fl
     if _is_independent(evidence, part):
         return error, Interval(lee.low, lee.high, "lee2026", f"rows without clusters, level {level:g}")
     fewest = min(np.count_nonzero(cells[:, 1]), np.count_nonzero(cells[:, 2]))
-    if fewest >= FEW_CLUSTERS_WITH_EVENT and interval.low is not None:
+    if (fewest >= FEW_CLUSTERS_WITH_EVENT and interval.low is not None) or evidence.effective is not None:
         return error, interval
     if interval.low is None or interval.high is None:
         return error, withheld(interval.method, interval.reason)
@@ -133,7 +133,7 @@ def _interval_of_rate(evidence: Evidence, part: _Part, cells: Array) -> tuple[fl
 def _is_independent(evidence: Evidence, part: _Part) -> bool:
     """Whether every verdict is a response of its own and no cluster was named."""
     n = sum(float(sizes.sum()) for sizes in part.sizes)
-    return not evidence.units.declared and n <= evidence.units.n_clusters
+    return evidence.effective is None and not evidence.units.declared and n <= evidence.units.n_clusters
 
 
 def _mean(evidence: Evidence, part: _Part) -> Estimate:

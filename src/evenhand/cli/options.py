@@ -40,11 +40,15 @@ _COLUMNS = {
     ),
     "author": (
         "COL[,COL]",
-        "the model that wrote a response, to be held against the judge's; of pairs, one of each side",
+        "the model that wrote a response: models are ranked by both sides, the judge's own held apart; of pairs, one a side",
     ),
     "group": (
         "COL",
         "groups of people whose gaps are to be measured; repeat it for several axes; never told to a judge",
+    ),
+    "weight": (
+        "COL",
+        "a design weight, 1 / (chance of being sampled): rates, means and agreement then speak of the population",
     ),
     "confidence": ("COL|PATTERN", "how sure the judge is of each verdict; see --confidence-of"),
     "explanation": ("COL", "the judge's words about a verdict, carried along by convert"),
@@ -117,7 +121,12 @@ def spec_options(function: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["shared", "per-cluster"]),
             help="per-cluster: each cluster has its own checklist.",
         ),
-        click.option("--cut", multiple=True, metavar="C[,C]", help="Criteria a response must meet to pass."),
+        click.option(
+            "--cut",
+            multiple=True,
+            metavar="C[,C]",
+            help="Pass mark: criteria met; of marks the mark, or its total over several criteria.",
+        ),
         _once(
             "--reliability",
             type=float,

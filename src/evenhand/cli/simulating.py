@@ -9,7 +9,7 @@ import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,18 @@ if TYPE_CHECKING:
 SCHEMA = "evenhand.simulation/1"
 _STEMS = ("sweep", "controls", "phrasing", "loop")
 _DRAWINGS = (
-    *("kr20-by-spread", "phi-control", "estimand-control", "phi-of-single-studies", "loop-recovery", "loop-multiplier"),
+    *(
+        "kr20-by-spread",
+        "phi-control",
+        "estimand-control",
+        "phi-of-single-studies",
+        "loop-recovery",
+        "loop-multiplier",
+        "loop-attenuation",
+    ),
+    *(f"loop-recovery-{at}" for at in range(2, 7)),
 )
+_FURTHER = ("audit.json", "report.html", "report.md", "loop.md", "attenuation.csv")
 _PATIENCE = 1.0
 
 Value = str | int | float
@@ -43,6 +53,7 @@ class Results:
         rows: one a cell of the design; NaN is undefined.
         drawings: plots.
         note: what the numbers say, a sentence or two.
+        texts: further files, by name.
     """
 
     stem: str
@@ -51,6 +62,7 @@ class Results:
     rows: tuple[tuple[Value, ...], ...]
     drawings: "tuple[Drawing, ...]"
     note: str
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 def numbers(_ctx: click.Context, option: click.Parameter, value: str | None) -> tuple[float, ...] | None:
@@ -120,6 +132,7 @@ def kind() -> "Kind":
         "simulation.json",
         *(f"{stem}.{ending}" for stem in _STEMS for ending in ("csv", "parquet")),
         *(f"{name}.svg" for name in _DRAWINGS),
+        *_FURTHER,
     )
     return Kind("simulation", names, "simulation.json", SCHEMA.partition("/")[0])
 
@@ -202,12 +215,21 @@ def write_results(results: Results, out: Path) -> None:
         _write_parquet(results, draft / f"{results.stem}.parquet")
         for drawing in results.drawings:
             (draft / f"{drawing.name}.svg").write_text(svg_file(drawing), encoding="utf-8", newline="\n")
+        for name, text in results.texts.items():
+            (draft / name).write_text(text, encoding="utf-8", newline="")
 
 
 def csv_text(rows: Sequence[Sequence[Value]]) -> str:
-    """Rows as CSV; what is undefined is empty."""
+    """Rows as CSV; what is undefined is empty, and no spreadsheet runs a text."""
+    from evenhand.report.csv_tables import safe_text
+
     stream = io.StringIO(newline="")
-    csv.writer(stream).writerows([["" if _undefined(cell) else cell for cell in row] for row in rows])
+    csv.writer(stream).writerows(
+        [
+            ["" if _undefined(cell) else safe_text(cell) if isinstance(cell, str) else cell for cell in row]
+            for row in rows
+        ]
+    )
     return stream.getvalue()
 
 

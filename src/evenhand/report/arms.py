@@ -15,7 +15,16 @@ from evenhand.results import Audit, Estimate
 _LEVELS = ("bias", "mae", "quadratic_weighted_kappa", "pearson_r")
 _CHANGES = ("mae", "quadratic_weighted_kappa", "pearson_r")
 _MOVES = ("drift", "label_effect", "label_effect_share")
-_OTHERS = ("dose_slope", "dose_ratio", "pass_through", "learner_sd")
+_LOOP = (
+    "loop_eigenvalue",
+    "loop_runaway_multiple",
+    "loop_multiplier",
+    "loop_total",
+    "loop_belief_error",
+    "loop_strong_belief",
+    "loop_recovery",
+)
+_OTHERS = ("dose_slope", "dose_ratio", "pass_through", "learner_sd", *_LOOP)
 _SAME_WORK = "The same responses, so whatever moves a mark is what the judge was told. No reference is needed."
 _LANDS = "Agreement also rises where marks merely land elsewhere; r alone says whether work is ranked better."
 _MOST_DRAWN = 24

@@ -106,6 +106,8 @@ def in_words(audit: Audit, judge: str) -> Iterator[str]:
         if one is None:
             continue
         if one.estimate is None:
+            if by == "author" and any("system" in e.params and e.status == "ok" for e in audit.estimates):
+                continue  # the column names systems to compare, none of them the judge's own model
             yield f"by {by}: {printable(one.reason)}"
             continue
         ends = f" ({interval_text(one)})" if one.ci_low is not None else ""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from evenhand.errors import printable
 from evenhand.report.arms_words import arm_sentences
 from evenhand.report.gaps import ARM, PHRASING, Facet, pooled
-from evenhand.report.lookups import MOST_JUDGES, judge_sources, leading_kr20, ok, reference_of
+from evenhand.report.lookups import MOST_JUDGES, cut_words, judge_sources, leading_kr20, ok, reference_of
+from evenhand.report.loop_words import loop_sentences
 from evenhand.report.scorer import facet_sentence
 from evenhand.report.sentences import with_interval
 from evenhand.report.tables import NAMES, plural, value_text
@@ -112,10 +113,11 @@ def decision_table(audit: Audit) -> tuple[DecisionRow, ...]:
             "a labelled subset of the responses (--labels FILE)",
             "the judge's raw rate",
         ),
-        DecisionRow(
+        _row(
+            audit,
             "What happens if its marks feed back into what it is told?",
             "the loop's multiplier, eigenvalue and recovery",
-            "",
+            loop_sentences,
             "a run of a grader with true and swapped statements about the author",
             "accuracy on single responses",
         ),
@@ -159,6 +161,8 @@ def _beside(audit: Audit, name: str, mine: Estimate | None, null: Estimate | Non
 
 
 def _for_gate(audit: Audit) -> str:
+    if audit.declarations.scale in ("ordinal", "continuous"):
+        return "responses marked by both sides" if audit.declarations.cuts else "a pass mark: --cut C"
     if audit.declarations.scale != "binary" or audit.data.n_criteria < 2:
         return "binary verdicts on a checklist of two or more lines, and a pass mark (--cut C)"
     return "responses scored on every line by both sides" if audit.declarations.cuts else "a pass mark: --cut C"
@@ -171,7 +175,7 @@ def _gate(audit: Audit, judge: str) -> list[str]:
         counted = ok(audit, "accuracy", judge, cut=cut, unscored="error")
         if value:
             also = f", {with_interval(counted)} with unscored as errors" if counted and audit.data.rows_excluded else ""
-            parts.append(f"at {cut:g} of {audit.data.n_criteria}: {value}{also}")
+            parts.append(f"at {cut_words(audit, cut)}: {value}{also}")
     return parts
 
 
@@ -259,7 +263,11 @@ def _people(audit: Audit, judge: str) -> list[str]:
 
 def _groups(audit: Audit, judge: str) -> list[str]:
     """Gaps between groups, the largest first."""
-    found = [e for e in audit.of("group_gap", judge) if e.status == "ok" and e.estimate is not None]
+    found = [
+        e
+        for e in audit.of("group_gap", judge)
+        if e.status == "ok" and e.estimate is not None and "quantity" not in e.params
+    ]
     found.sort(key=lambda e: -abs(e.estimate or 0.0))
     parts = []
     for one in found[:_MOST_GAPS]:

@@ -1,8 +1,9 @@
 """What these data cannot say and what to collect, each by its own column of conditions."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evenhand.report.lookups import is_of_arms, judge_sources, n_values
+from evenhand.report.lookups import is_of_arms, judge_sources, n_values, ok, wording_of
 from evenhand.report.scorer import is_studied, repeats_sentence
 from evenhand.report.tables import plural
 from evenhand.results import Audit
@@ -86,6 +87,8 @@ def pooled(audit: Audit, facet: Facet) -> str:
     )
     if why:
         return f"{plural(n, facet.word, facet.words)} are in these data and cannot be compared: {why}"
+    if any(wording_of(e) == facet.name and e.status == "ok" for e in audit.estimates):
+        return ""
     return f"{plural(n, facet.word, facet.words)} are in these data, pooled by this version{_APART}"
 
 
@@ -116,6 +119,35 @@ def no_statement(audit: Audit) -> str:
     return " ".join(said)
 
 
+NO_ERROR = "certify agreement, no error seen"
+"""Goal of a label budget's rows, as its table names it."""
+CERTIFIED = 0.95
+"""Agreement that labels should at least be able to certify."""
+
+
+def _fewest_labels(audit: Audit) -> str:
+    """How many labels certify that agreement if none of them is an error."""
+    table = audit.tables.get(f"label_budget/{judge_sources(audit)[0]}")
+    for row in table.records() if table is not None else ():
+        if row["goal"] == NO_ERROR and row["target"] == CERTIFIED and row["labels"] is not None:
+            return f"; {row['labels']:,} labels or more can certify an agreement of {100 * CERTIFIED:g} %"
+    return ""
+
+
+def _too_few_labels(audit: Audit) -> Iterator[tuple[str, str]]:
+    """Labels that could not certify much even without an error among them."""
+    found = [one for judge in judge_sources(audit) if (one := ok(audit, "certifiable", judge, errors=0)) is not None]
+    best = max(found, key=lambda one: one.estimate or 0.0, default=None)
+    if best is not None and best.estimate is not None and best.estimate < CERTIFIED:
+        yield (
+            (
+                f"whether it agrees on more than {100 * best.estimate:.1f} % of verdicts: {plural(best.n_used, 'label')} certify no more, "
+                "even with no error among them"
+            ),
+            f"have more responses labelled (evenhand sample draws them{_fewest_labels(audit)})",
+        )
+
+
 def cannot_say(audit: Audit) -> tuple[tuple[str, str], ...]:
     """What these data cannot say, and what to collect."""
     found = []
@@ -123,9 +155,10 @@ def cannot_say(audit: Audit) -> tuple[tuple[str, str], ...]:
         found.append(
             (
                 "how often the judge errs, and in which direction: there are no reference labels",
-                "label a sample of the responses (a hundred or more, spread over clusters) and add them with --labels FILE",
+                f"label a sample of the responses (evenhand sample draws it{_fewest_labels(audit)}) and add it with --labels FILE",
             )
         )
+    found += _too_few_labels(audit)
     for facet in FACETS:
         if words := pooled(audit, facet):
             found.append((f"{facet.shows}: {words.removesuffix(_APART)}", _APART.removeprefix(": ")))

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from evenhand.errors import printable
 from evenhand.report.arms_words import arm_sentences
 from evenhand.report.contrasts import few_events, in_words
-from evenhand.report.lookups import MOST_JUDGES, find, ok, reference_of
+from evenhand.report.further import further_sentences
+from evenhand.report.groups import group_sentences
+from evenhand.report.lookups import MOST_JUDGES, cut_words, find, ok, reference_of
 from evenhand.report.scorer import scorer_sentences
 from evenhand.report.sentences import label_shares
 from evenhand.report.tables import events_text, interval_text, missing_text, value_text
@@ -64,8 +66,10 @@ def rows_of_judge(audit: Audit, judge: str) -> Iterator[str]:
         if estimate is not None:
             yield from _lines(label, estimate, after, seen, few_events(audit, estimate))
     yield from (f"  {said}" for said in in_words(audit, judge))
+    yield from (f"  {said}" for said in group_sentences(audit, judge))
     yield from (f"  {said}" for said in arm_sentences(audit, judge))
     yield from (f"  {said}" for said in scorer_sentences(audit, judge))
+    yield from (f"  {said}" for said in further_sentences(audit, judge))
     if words := concentration(audit, judge, "checklist lines"):
         with_errors = find(audit, "lines_with_errors", judge)
         any_ = f"; {with_errors.events:,.0f} lines have any" if with_errors and with_errors.events else ""
@@ -130,7 +134,7 @@ def _gates(audit: Audit, judge: str) -> Iterator[_Row]:
     for cut in audit.declarations.cuts:
         counted = find(audit, "accuracy", judge, cut=cut, unscored="error")
         after = f"{value_text(counted)} with unscored as errors" if counted and audit.data.rows_excluded else ""
-        yield f"pass at {cut:g} of {audit.data.n_criteria} matches", find(audit, "accuracy", judge, cut=cut), after
+        yield f"pass at {cut_words(audit, cut)} matches", find(audit, "accuracy", judge, cut=cut), after
 
 
 def judge_table(audit: Audit, judges: Sequence[str]) -> Iterator[str]:

@@ -35,9 +35,50 @@ def is_of_arms(estimate: Estimate) -> bool:
     return estimate.describes == "grader×context"
 
 
+_WORDINGS = frozenset({"phrasing", "model", "setting", "occasion"})
+_BY_WORDING = frozenset(
+    {
+        "observed_agreement",
+        "cohen_kappa",
+        "error_rate",
+        "false_accept_rate",
+        "false_reject_rate",
+        "judge_positive_rate",
+        "bias",
+        "mae",
+        "quadratic_weighted_kappa",
+        "pearson_r",
+        "mean_total",
+    }
+)
+
+
+def wording_of(estimate: Estimate) -> str:
+    """The facet under one of whose values alone a number was found; empty for all others."""
+    facets = _WORDINGS & estimate.params.keys()
+    is_one = len(estimate.params) == 1 and estimate.statistic in _BY_WORDING and bool(facets)
+    return next(iter(facets)) if is_one else ""
+
+
+def is_of_systems(estimate: Estimate) -> bool:
+    """Whether a number is about systems behind the responses, or about how both sides rank them."""
+    return "system" in estimate.params or ("level" in estimate.params and "axis" not in estimate.params)
+
+
 def main_cut(audit: Audit) -> float | None:
-    """The declared cut nearest to half of the criteria, the one a short text speaks of."""
-    return min(audit.declarations.cuts, key=lambda cut: abs(cut - audit.data.n_criteria / 2), default=None)
+    """The cut that a short text speaks of: of criteria met the one nearest to half of them, of marks the middle one."""
+    cuts = audit.declarations.cuts
+    if audit.declarations.scale != "binary":
+        return sorted(cuts)[len(cuts) // 2] if cuts else None
+    return min(cuts, key=lambda cut: abs(cut - audit.data.n_criteria / 2), default=None)
+
+
+def cut_words(audit: Audit, cut: float | str) -> str:
+    """A cut with what it is held against: criteria met, a mark, or a total of marks."""
+    said = cut if isinstance(cut, str) else f"{cut:g}"
+    if audit.declarations.scale == "binary":
+        return f"{said} of {audit.data.n_criteria}"
+    return f"a mark of {said}" if audit.data.n_criteria == 1 else f"a total of {said}"
 
 
 def leading_kr20(audit: Audit, source: str) -> Estimate | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from evenhand.errors import printable
 from evenhand.report.card import card_fields, headline, shortfall_text
-from evenhand.report.lookups import is_of_arms, main_cut, reference_of
+from evenhand.report.lookups import cut_words, is_of_arms, is_of_systems, main_cut, reference_of, wording_of
 from evenhand.report.scorer import is_of_scorer
 from evenhand.report.tables import (
     NAMES,
@@ -64,8 +64,10 @@ _BY_CRITERION = (
     "prevalence",
     "judge_positive_rate",
 )
-_ELSEWHERE = {"criterion", "line", "by", "icc", "metric"}
+_ELSEWHERE = {"criterion", "line", "by", "icc", "metric", "axis"}
 """Parameters of estimates that have tables of their own."""
+_CALIBRATION = ("calibration", "ece", "brier")
+"""Statistics that have a section of their own."""
 _KIN = ("cronbach_alpha", "kr21", "standardized_alpha")
 _STUDY = frozenset({"variance_component", "dependability", "generalizability", "sem"})
 _PROCEDURES = ("effective_length", "hanson_brennan", "huynh", "livingston_lewis_kappa", "subkoviak")
@@ -184,7 +186,12 @@ def number_tables(audit: Audit, judge: str) -> tuple[NumberTable, ...]:
         {
             e.id: e
             for e in audit.estimates
-            if e.source in mine and not _ELSEWHERE & e.params.keys() and not is_of_scorer(audit, e)
+            if e.source in mine
+            and not _ELSEWHERE & e.params.keys()
+            and not is_of_scorer(audit, e)
+            and not is_of_systems(e)
+            and not wording_of(e)
+            and e.statistic not in _CALIBRATION
         },
     )
     pool.take([e for e in pool.left.values() if e.statistic.startswith("n_")])
@@ -256,9 +263,7 @@ def _gates(audit: Audit, pool: _Pool, judge: str) -> list[Row]:
     cuts = dict.fromkeys(cut for cut, _ in at)
     columns = tuple(_TREATMENTS.values())
     return [
-        pivot(
-            audit, f"{printable(cut)} of {audit.data.n_criteria}", columns, [at.get((cut, how)) for how in _TREATMENTS]
-        )
+        pivot(audit, cut_words(audit, printable(cut)), columns, [at.get((cut, how)) for how in _TREATMENTS])
         for cut in cuts
     ]
 

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.report.arms import arm_figures, arm_tables
+from evenhand.report.calibration import calibration_figures, calibration_tables
 from evenhand.report.contrasts import contrast_tables
 from evenhand.report.decision_table import DecisionRow, decision_table
 from evenhand.report.facets import facet_tables
 from evenhand.report.figures import Figure, comparison, figures
 from evenhand.report.gaps import cannot_say
+from evenhand.report.groups import group_figures, group_tables
 from evenhand.report.lookups import judge_sources
 from evenhand.report.numbers import (
     NumberTable,
@@ -21,7 +23,9 @@ from evenhand.report.numbers import (
 )
 from evenhand.report.reporting_lines import bank_line, reporting_lines
 from evenhand.report.sentences import first_screen
+from evenhand.report.systems import system_figures, system_tables
 from evenhand.report.tables import BOOTSTRAPS, count_text, interval_phrase, number_text, plural
+from evenhand.report.wordings import wording_figures, wording_tables
 from evenhand.report.worst import Worst, worst
 from evenhand.results import Audit, Table
 
@@ -124,16 +128,25 @@ def _judge_part(audit: Audit, judge: str, at: int, n_judges: int, most: int) -> 
         tables=(
             *number_tables(audit, judge),
             *arm_tables(audit, judge),
+            *calibration_tables(audit, judge),
             *facet_tables(audit, judge),
             *contrast_tables(audit, judge),
+            *group_tables(audit, judge),
+            *wording_tables(audit, judge),
+            *system_tables(audit, judge),
         ),
         criteria=criteria_table(audit, judge, most),
         worst=worst(audit, judge, most),
         confusion=_confusion(audit, audit.tables.get(f"levels/{judge}")),
         decomposition=_decomposition(audit.tables.get(f"decomposition/{judge}")),
-        figures=(*figures(audit, judge, f"judge-{at}"), *arm_figures(audit, judge, f"judge-{at}")),
+        figures=_all_figures(audit, judge, f"judge-{at}"),
         counts=count_rows(audit, judge),
     )
+
+
+def _all_figures(audit: Audit, judge: str, key: str) -> tuple[Figure, ...]:
+    found = (figures, arm_figures, calibration_figures, wording_figures, system_figures, group_figures)
+    return tuple(figure for part in found for figure in part(audit, judge, key))
 
 
 def _level(audit: Audit) -> str:

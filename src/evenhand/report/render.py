@@ -55,6 +55,22 @@ def to_frame(audit: Audit, height: str = "42rem") -> str:
     return Markup(frame).format(height, str(to_html(audit)))  # noqa: S704  both values are escaped by format
 
 
+def page_environment() -> Environment:
+    """The environment of every HTML page: each printed text is escaped."""
+    return _html_environment()
+
+
+def text_environment() -> Environment:
+    """The environment of every Markdown page: each printed text is escaped for it."""
+    return _markdown_environment()
+
+
+def inline_parts(name: str) -> tuple[Markup, Markup]:
+    """A style or script that stands in a page, and the hash by which its policy allows it."""
+    text = _asset(name)
+    return text, _hash(text)
+
+
 @cache
 def _html_environment() -> Environment:
     environment = _environment(_shown, autoescape=True)

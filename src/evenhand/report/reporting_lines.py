@@ -5,6 +5,7 @@ from collections.abc import Callable
 from evenhand.errors import printable
 from evenhand.report.lookups import (
     MOST_JUDGES,
+    cut_words,
     judge_sources,
     leading_kr20,
     main_cut,
@@ -54,7 +55,7 @@ def bank_line(audit: Audit, judge: str) -> str:
     spread, correlation = ok(audit, "sd_total", of), ok(audit, "mean_intercriterion_correlation", of)
     if spread is not None:
         whose, is_count = "reference" if audit.data.has_reference else "judge", audit.declarations.scale == "binary"
-        said += f"; SD of {whose} {'totals' if is_count else 'marks'} {value_text(spread)}"
+        said += f"; SD of {whose} {'totals' if is_count or audit.data.n_criteria > 1 else 'marks'} {value_text(spread)}"
         said += f" on a scale of 0 to {audit.data.n_criteria}" if is_count else ""
     if correlation is not None:
         said += f"; mean correlation between criteria {value_text(correlation)}"
@@ -122,12 +123,16 @@ def _errors(audit: Audit, judge: str) -> str:
     cut = main_cut(audit)
     accuracy = ok(audit, "accuracy", judge, cut=cut) if cut is not None else None
     counted = ok(audit, "accuracy", judge, cut=cut, unscored="error") if cut is not None else None
-    if accuracy is not None and counted is not None:
+    if cut is not None and accuracy is not None and counted is not None:
         said.append(
-            f"Gate accuracy at {cut:g} criteria is {with_interval(accuracy)} on {accuracy.n_used:,} scored responses and "
+            f"Gate accuracy at {_cut(audit, cut)} is {with_interval(accuracy)} on {accuracy.n_used:,} scored responses and "
             f"{with_interval(counted)} on all {counted.n_used:,} with unscored ones as errors"
         )
     return ". ".join(said) + "."
+
+
+def _cut(audit: Audit, cut: float) -> str:
+    return f"{cut:g} criteria" if audit.declarations.scale == "binary" else cut_words(audit, cut)
 
 
 def _directions(audit: Audit, judge: str) -> str:

@@ -4,6 +4,7 @@ from evenhand.errors import printable
 from evenhand.report.arms_words import arm_sentences
 from evenhand.report.gaps import no_statement
 from evenhand.report.lookups import (
+    cut_words,
     judge_sources,
     leading_kr20,
     main_cut,
@@ -139,7 +140,8 @@ def _decision(audit: Audit, judge: str) -> str:
     if cut is None or found is None:
         return ""
     counted = ok(audit, "accuracy", judge, cut=cut, unscored="error")
-    said = f"Its pass or fail at {cut:g} of {audit.data.n_criteria} criteria matches the reference's on {with_interval(found)} of responses"
+    criteria = " criteria" if audit.declarations.scale == "binary" else ""
+    said = f"Its pass or fail at {cut_words(audit, cut)}{criteria} matches the reference's on {with_interval(found)} of responses"
     if counted is not None and counted.n_used > found.n_used:
         said += f", and on {with_interval(counted)} when the {counted.n_used - found.n_used:,} not fully scored count as errors"
     return said + "."

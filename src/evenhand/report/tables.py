@@ -88,9 +88,16 @@ NAMES = {
     "validity_gap": "gate accuracy minus Livingston–Lewis accuracy",
     "corrected_prevalence": "true positive rate, judge's rate corrected (Rogan–Gladen)",
     "ppi_mean": "true mean, judge's mean corrected (prediction-powered)",
+    "certifiable": "agreement that the labels certify",
+    "labels_saved": "share of labels that the judge saves for a mean",
     "group_gap": "gap between groups",
     "group_gap_true": "gap between groups at equal true score",
     "group_fairness": "share of errors that groups explain",
+    "group_share": "share of a group that passes",
+    "group_part": "part of a group among those who pass",
+    "group_share_gap": "difference between groups in the share that passes",
+    "group_share_ratio": "ratio of groups' shares that pass",
+    "design_weight": "design weights",
     "total_correlation": "correlation of totals, judge with reference",
     "error_correlation": "mean correlation of errors between criteria",
     "fleiss_kappa": "Fleiss' κ",
@@ -100,7 +107,12 @@ NAMES = {
     "alternative_annotator": "alternative annotator test",
     "prmse": "reduction in error for the humans' true score (PRMSE)",
     "bradley_terry": "strength (Bradley–Terry, log odds)",
+    "system_mean": "mean of a system",
+    "pairwise_accuracy": "pairs of systems ordered alike",
+    "soft_pairwise_accuracy": "soft pairwise accuracy of systems",
+    "winner_agreement": "same best system",
     "rater_severity": "severity, mean deviation from the raters",
+    "rater_centrality": "spread over that of the other raters, below 1 keeps to the middle",
     "effective_judges": "independent judges that these are worth",
     "stuart_maxwell": "Stuart–Maxwell test",
     "mean_pairwise_kappa": "mean pairwise κ",
@@ -118,6 +130,13 @@ NAMES = {
     "pass_through": "marks moved per point shown",
     "learner_sd": "SD of label effects between learners",
     "toward_away": "nearer the reference by",
+    "loop_eigenvalue": "loop: what is left of a deviation after a mark",
+    "loop_runaway_multiple": "loop: times the label effect at which it runs away",
+    "loop_multiplier": "loop multiplier: spread of beliefs by feedback alone",
+    "loop_total": "loop: spread of beliefs by all that the label does",
+    "loop_belief_error": "loop: error of beliefs",
+    "loop_strong_belief": "loop: belief less ability of strong learners",
+    "loop_recovery": "loop: items until a false record is mended",
     "n_responses": "responses complete on both sides",
     "n_clusters": "clusters with a verdict in use",
     "n_criteria": "criteria",
@@ -144,6 +163,8 @@ PERCENT = frozenset(
         "balanced_accuracy",
         "prevalence",
         "corrected_prevalence",
+        "certifiable",
+        "labels_saved",
         "judge_positive_rate",
         "accuracy",
         "selective_coverage",
@@ -160,6 +181,8 @@ PERCENT = frozenset(
         "flip_rate",
         "first_position_share",
         "label_effect_share",
+        "group_share",
+        "group_part",
     }
 )
 """Statistics shown in percent."""
@@ -195,6 +218,12 @@ _PARAMS = {
     ("quantity", "share_kept"): "share of the shift that shuffled marks keep",
     ("quantity", "expected"): "if learners were reassigned",
     ("quantity", "below"): "learners moved the other way",
+    ("against", "control"): "over all labels, from the control",
+    ("clipping", "undone"): "before rounding and clipping",
+    ("label", "none"): "no label",
+    ("label", "binary"): "binary label",
+    ("quantity", "change"): "change from no label",
+    ("quantity", "ratio"): "over that with no label",
     ("quantity", "above"): "learners moved the common way",
     ("held", "n_prior"): "number of earlier answers held fixed, too",
     ("quantity", "inside"): "inside the margin",
@@ -221,6 +250,11 @@ _PARAMS = {
     ("part", "judge_error"): "part: error of the judge, 1 − gate accuracy",
     ("part", "judge_minus_reference"): "part: L–L, judge minus reference",
     ("per", "verdict"): "a verdict",
+    ("level", "system"): "of the systems' means",
+    ("level", "item"): "within items",
+    ("level", "within_system"): "within systems",
+    ("ties", "class"): "ties as a class of their own",
+    ("ties", "calibrated"): "near scores of the judge tied, how near chosen to agree best",
     ("aggregation", "macro"): "macro: mean over lines",
     ("aggregation", "item"): "one decision a response",
     ("rule", "all"): "all criteria met",
@@ -229,6 +263,10 @@ _PARAMS = {
     ("weights", "criterion"): "weighted by criterion",
     ("target", "correct"): "right against wrong verdicts",
     ("quantity", "slope"): "slope",
+    ("contrast", "calibrated-raw"): "calibrated minus as given",
+    ("contrast", "calibrated-calibrated"): "both calibrated",
+    ("method", "least_squares"): "least squares",
+    ("method", "isotonic"): "isotonic step",
     ("quantity", "overconfidence"): "confidence minus share right",
 }
 
@@ -245,7 +283,8 @@ def _param_texts(estimate: Estimate) -> list[str]:
     """Parameters in words; a bound that assumes an intraclass correlation is none over what is not scored."""
     if "icc" in estimate.params:
         return [f"{estimate.params['bound']} limit", param_text("icc", estimate.params["icc"])]
-    return [param_text(key, value) for key, value in estimate.params.items()]
+    of_group = {"level"} if "axis" in estimate.params else set()  # there it names a group, which may be called anything
+    return [f"{key} {value}" if key in of_group else param_text(key, value) for key, value in estimate.params.items()]
 
 
 def p_text(p_value: float) -> str:
@@ -389,7 +428,9 @@ def method_text(estimate: Estimate) -> str:
         "jackknife_t": "delete-one-cluster jackknife",
         "two_way_jackknife_t": "two-way jackknife over both units, V = max(V₁ + V₂ − V₁₂, V₁, V₂)",
         "two_way_wider": "the wider of both units' intervals",
+        "bootstrap_se_t": "t on the standard error over resamples of clusters",
         "max_t": "simultaneous over the family, max-t over shared resamples",
+        "max_t_draws": "simultaneous over the family, max-t over draws with the jackknife's correlation",
         "generalised": "generalised, from mean squares and their degrees of freedom",
         "korn_graubard": "Korn–Graubard (Clopper–Pearson at an effective sample size)",
         "clopper_pearson": "Clopper–Pearson",
@@ -399,6 +440,8 @@ def method_text(estimate: Estimate) -> str:
         "bootstrap_t": "bootstrap-t over clusters",
         "cr2_t": "CR2 with Satterthwaite t",
         "exact": "all resamples of clusters enumerated",
+        "draws": "ends of draws of learners and of the grader's line, on the same random numbers",
+        "from_label_effect": "from the interval of the label effect",
         "none": "none",
     }
     said = names.get(estimate.interval_method, estimate.interval_method)

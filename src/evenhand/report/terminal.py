@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evenhand.errors import printable
+from evenhand.report.further import families
 from evenhand.report.gaps import cannot_say, no_statement
 from evenhand.report.judge_rows import WIDTH, judge_table, rows_of_judge
 from evenhand.report.lookups import MOST_JUDGES, judge_sources, leading_kr20, reference_of
@@ -128,10 +129,15 @@ def explanation(audit: Audit, spec_toml: str) -> str:
 
 
 def _supports(audit: Audit) -> Iterator[str]:
-    said, data = audit.declarations, audit.data
+    data = audit.data
     yield "counts of verdicts by status, with every row accounted for"
-    if not data.has_reference:
-        return
+    if data.has_reference:
+        yield from _agreement(audit)
+    yield from families(audit)
+
+
+def _agreement(audit: Audit) -> Iterator[str]:
+    said, data = audit.declarations, audit.data
     yield "agreement with the reference: " + {
         "binary": "κ, observed agreement, φ, error rates in both directions",
         "ordinal": "κ, observed agreement, bias, mean absolute error, quadratic-weighted κ, r",
@@ -140,5 +146,5 @@ def _supports(audit: Audit) -> Iterator[str]:
     }.get(said.scale, "κ, observed agreement")
     if data.n_criteria > 1:
         yield "the same by criterion" + (" and by checklist line" if said.criteria == "per-cluster" else "")
-    if said.scale == "binary" and data.n_criteria > 1:
+    if said.scale in ("ordinal", "continuous") or (said.scale == "binary" and data.n_criteria > 1):
         yield "gate accuracy at a cut" + ("" if said.cuts else ": name one with --cut")

@@ -45,6 +45,7 @@ class Course:
         recovering: ability, on the scale of the marks, of the learners with a wrong record.
         cut: belief from which the binary label says that the skill is mastered.
         binary_labels: what its two labels say on the scale.
+        whole_marks: whether marks are rounded to whole ones; clipped they always are.
 
     Raises:
         RequestError: a number out of its range.
@@ -63,6 +64,7 @@ class Course:
     recovering: float = 7.0
     cut: float = 0.6
     binary_labels: tuple[float, float] = (3.0, 7.0)
+    whole_marks: bool = True
 
     def __post_init__(self) -> None:
         check_whole("skills", self.n_skills, least=1, most=10_000)
@@ -73,8 +75,12 @@ class Course:
             raise RequestError("days between items, decay and mass of a mark must be above 0: nothing would ever move")
         for name in ("prior", "false_record", "cut"):
             _check(name, getattr(self, name), 0, 1)
-        if not (self.low < self.high and self.low == int(self.low) and self.high == int(self.high)):
-            raise RequestError(f"a scale from {self.low} to {self.high}: its ends are whole numbers, the lower first")
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+            raise RequestError(f"a scale from {self.low} to {self.high}: two numbers, the lower first")
+        if self.whole_marks and not (self.low == int(self.low) and self.high == int(self.high)):
+            raise RequestError(
+                f"a scale of whole marks from {self.low} to {self.high}: its ends are whole numbers, too"
+            )
         _check("recovering", self.recovering, self.low, self.high)
         for label in self.binary_labels:
             _check("binary_labels", label, self.low, self.high)
@@ -135,7 +141,8 @@ class LoopOutcome:
         strong_without, strong_with: mean of belief less ability over the ablest fifth; below 0 they are under-believed.
         recovery_without, recovery_with: median items until a false record stays within `NEAR` of the default start; NaN
             where more than half of the learners are not there at the end of the course.
-        binary_multiplier, binary_error, binary_strong: the same with two labels instead of the belief.
+        binary_multiplier, binary_total, binary_error, binary_strong, binary_recovery: the same with two labels instead of
+            the belief.
         paths: (..., 4, items + 1) mean belief of learners with a false record: without and with the edge from a default
             start, then without and with it from the false record.
     """
@@ -149,14 +156,20 @@ class LoopOutcome:
     recovery_without: Array
     recovery_with: Array
     binary_multiplier: Array
+    binary_total: Array
     binary_error: Array
     binary_strong: Array
+    binary_recovery: Array
     paths: Array
 
     @property
     def error_change(self) -> Array:
         """What the edge does to the error of beliefs."""
         return self.error_with - self.error_without
+
+    def of(self, at: int) -> "LoopOutcome":
+        """The outcome of one grader of the first axis."""
+        return LoopOutcome(*(getattr(self, field.name)[at] for field in fields(self)))
 
 
 def simulate_course(
@@ -231,6 +244,11 @@ class _Beliefs:
         """The belief on the scale of the marks."""
         return self.course.low + (self.course.high - self.course.low) * self.by_skill[skill]
 
+    def binary_label(self, skill: int) -> Array:
+        """The higher label from the cut on, else the lower one."""
+        lower, higher = self.course.binary_labels
+        return np.where(self.by_skill[skill] >= self.course.cut, higher, lower)
+
     def write(self, skill: int, marks: Array) -> Array:
         """Decay, then add the marks; (D, N) by how much the belief moved."""
         c = self.course
@@ -252,9 +270,10 @@ class _Beliefs:
 
 
 def _marked(line: Array, course: Course) -> Array:
-    """Rounded half up and clipped, in place."""
-    line += 0.5
-    np.floor(line, out=line)
+    """Rounded half up, where marks are whole, and clipped; in place."""
+    if course.whole_marks:
+        line += 0.5
+        np.floor(line, out=line)
     return np.clip(line, course.low, course.high, out=line)
 
 
@@ -273,10 +292,8 @@ def _cohort_part(
     """Everything about the cohort: spreads, errors, the strong."""
     effect, shape = grader[2], counts.shape
     without, frozen, fed, binary = (_Beliefs.start(course, shape) for _ in range(4))
-    two = np.asarray(course.binary_labels)
     for skill, plain, pushed in _lines(grader, ability + scatter, noise, course):
-        said = np.where(binary.by_skill[skill] >= course.cut, two[1], two[0])
-        binary.write(skill, _marked(pushed + effect * said, course))
+        binary.write(skill, _marked(pushed + effect * binary.binary_label(skill), course))
         fed.write(skill, _marked(pushed + effect * fed.label(skill), course))
         frozen.write(skill, _marked(pushed + effect * course.mid, course))
         without.write(skill, _marked(plain, course))
@@ -294,17 +311,18 @@ def _cohort_part(
         "strong_without": below[0],
         "strong_with": below[2],
         "binary_multiplier": ratio(spreads[3], spreads[1]),
+        "binary_total": ratio(spreads[3], spreads[0]),
         "binary_error": errors[3],
         "binary_strong": below[3],
     }
 
 
 def _recovery_part(grader: Array, scatter: Array, noise: Array, course: Course, counts: Array) -> dict[str, Array]:
-    """Learners of one ability from two starts, without and with the edge."""
+    """Learners of one ability from two starts: without a label, with the belief as label, with the binary one."""
     effect, shape = grader[2], counts.shape
-    starts = [_Beliefs.start(course, shape, false=false) for false in (False, True) for _ in range(2)]
-    gap = [np.full(shape, course.false_record - course.prior) for _ in range(2)]
-    last = [np.full(shape, 0 if abs(course.false_record - course.prior) <= NEAR else 1) for _ in range(2)]
+    starts = [_Beliefs.start(course, shape, false=false) for false in (False, True) for _ in range(3)]
+    gap = [np.full(shape, course.false_record - course.prior) for _ in range(3)]
+    last = [np.full(shape, 0 if abs(course.false_record - course.prior) <= NEAR else 1) for _ in range(3)]
     level = [np.full(len(counts), start) for start in (course.prior, course.prior, *2 * (course.false_record,))]
     paths = [np.stack(level, axis=1)]
     total = counts.sum(axis=1)
@@ -312,15 +330,20 @@ def _recovery_part(grader: Array, scatter: Array, noise: Array, course: Course, 
         shared = _marked(plain.copy(), course)
         moves = []
         for at, beliefs in enumerate(starts):
-            marks = _marked(pushed + effect * beliefs.label(skill), course) if at % 2 else shared
-            moves.append(beliefs.write(skill, marks))
-            level[at] = level[at] + (moves[-1] * counts).sum(axis=1) / total / course.n_skills
-        for arm in (0, 1):
-            gap[arm] += (moves[2 + arm] - moves[arm]) / course.n_skills
+            if at % 3 == 0:
+                moves.append(beliefs.write(skill, shared))
+                continue
+            said = beliefs.label(skill) if at % 3 == 1 else beliefs.binary_label(skill)
+            moves.append(beliefs.write(skill, _marked(pushed + effect * said, course)))
+        for place, at in enumerate((0, 1, 3, 4)):
+            level[place] = level[place] + (moves[at] * counts).sum(axis=1) / total / course.n_skills
+        for arm in range(3):
+            gap[arm] += (moves[3 + arm] - moves[arm]) / course.n_skills
             np.copyto(last[arm], item + 2, where=np.abs(gap[arm]) > NEAR + 1e-12)
         paths.append(np.stack(level, axis=1))
     found = [_median(items, counts, course.n_items) for items in last]
-    return {"recovery_without": found[0], "recovery_with": found[1], "paths": np.stack(paths, axis=2)}
+    names = ("recovery_without", "recovery_with", "binary_recovery")
+    return dict(zip(names, found, strict=True)) | {"paths": np.stack(paths, axis=2)}
 
 
 def _mean(values: Array, counts: Array) -> Array:

@@ -1,14 +1,15 @@
-"""Graders of the loop, read from a small TOML or JSON file, and draws of their label effect."""
+"""Graders of the loop, read from a small TOML or JSON file or a saved audit of a run under labels, and draws of them."""
 
 import json
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.random import default_rng
+from scipy import special
 
 from evenhand.errors import RequestError, SourceError, did_you_mean, printable
 from evenhand.stats.arrays import Array
@@ -25,21 +26,31 @@ DEFAULTS: Mapping[str, float] = {
 }
 """Where a file or the command line says nothing: a judge that marks as the reference does, give or take a mark."""
 _MOST_GRADERS = 100
+SOLE_GRADER = "grader"
+"""What the grader of a command line is called; its ids are those of a single judge."""
+_SOLE, _RESERVED = "judge", ("judge", "reference", "raters", "human")
 
 
 @dataclass(frozen=True, slots=True)
 class NamedGrader:
-    """One grader as it was given.
+    """One grader as it was given, or as a run has it.
 
     Attributes:
-        name: what tables call it.
+        name: what tables call it; of a run, the contrast of labels and what tells runs apart.
         parameters: by the names of `Grader`'s fields.
         label_effect_error: standard error of the label effect, 0 where it is taken as known.
+        source, params: of its ids.
+        spread: (6, 6) covariance of the parameters in the order of `FIELDS`, the noise as its logarithm, where a run has it.
+        df: of that covariance.
     """
 
     name: str
     parameters: Mapping[str, float]
-    label_effect_error: float = 0.0
+    label_effect_error: float
+    source: str = "judge"
+    params: Mapping[str, str] = field(default_factory=dict)
+    spread: Array | None = None
+    df: float = math.inf
 
 
 def grader_of(name: str, given: Mapping[str, object]) -> NamedGrader:
@@ -62,7 +73,9 @@ def grader_of(name: str, given: Mapping[str, object]) -> NamedGrader:
     error = whole.pop("label_effect_error")
     if min(error, whole["noise"]) < 0:
         raise RequestError(f'grader "{printable(name)}": noise and label_effect_error are spreads: 0 or more')
-    return NamedGrader(name, whole, error)
+    return NamedGrader(
+        name, whole, error, source=_SOLE if name == SOLE_GRADER else f"grader {name}" if name in _RESERVED else name
+    )
 
 
 def read_graders(path: Path) -> tuple[NamedGrader, ...]:
@@ -105,11 +118,24 @@ def as_grader(graders: Sequence[NamedGrader]) -> Grader:
 
 
 def drawn_graders(graders: Sequence[NamedGrader], n_draws: int, seed: int) -> Grader:
-    """The same with label effects drawn about their own, normal at their standard errors; shape (graders, draws)."""
-    z = default_rng(seed).standard_normal(n_draws)
-    errors = np.array([one.label_effect_error for one in graders])
-    given = as_grader(graders)
-    fixed: dict[str, Array] = {
-        name: np.broadcast_to(getattr(given, name)[:, None], (len(graders), n_draws)) for name in FIELDS
-    }
-    return Grader(**{**fixed, "label_effect": given.label_effect[:, None] + errors[:, None] * z})
+    """The same drawn about their own parameters, on the same random numbers for all; shape (graders, draws).
+
+    Of a run, all parameters: multivariate t with the jackknife's covariance and its degrees of freedom. Else the label
+    effect, normal at its standard error.
+    """
+    rng = default_rng(seed)
+    z, spare = rng.standard_normal((6, n_draws)), rng.random(n_draws)
+    drawn = np.stack([_drawn(one, z, spare) for one in graders], axis=1)
+    return Grader(*drawn)
+
+
+def _drawn(one: NamedGrader, z: Array, spare: Array) -> Array:
+    """(6, draws) parameters."""
+    own = np.array([one.parameters[name] for name in FIELDS])[:, None]
+    if one.spread is None:
+        errors = np.array([one.label_effect_error if name == "label_effect" else 0.0 for name in FIELDS])
+        return np.asarray(own + errors[:, None] * z[FIELDS.index("label_effect")])
+    values, vectors = np.linalg.eigh(one.spread)
+    wider = np.sqrt(one.df / (2 * special.gammaincinv(one.df / 2, spare))) if math.isfinite(one.df) else 1.0
+    off = (vectors * np.sqrt(np.maximum(values, 0.0))) @ z * wider
+    return np.concatenate([own[:5] + off[:5], own[5:] * np.exp(off[5:])])

@@ -27,7 +27,8 @@ def dose_sums(effect: Array, gap: Array, held: Array, unit: Counts, n_units: int
     return sums_by_group(products.reshape(len(effect), -1).T, unit, n_units)
 
 
-def _tables(sums: Array) -> Array:
+def as_tables(sums: Array) -> Array:
+    """(..., m, m) sums of products of (..., m²) `dose_sums`: ``stats.cluster_robust.cross_products`` by unit."""
     size = int(np.rint(np.sqrt(sums.shape[-1])))
     return sums.reshape(*sums.shape[:-1], size, size)
 
@@ -37,7 +38,7 @@ def dose_slope(sums: Array) -> Array:
 
     Ordinary least squares from (..., m²) `dose_sums`: the gap's residual on the other columns against the effect.
     """
-    tables = _tables(sums)
+    tables = as_tables(sums)
     n = tables[..., 0, 0]
     with np.errstate(divide="ignore", invalid="ignore"):
         means = tables[..., 0, :] / n[..., None]
@@ -56,11 +57,11 @@ def dose_slope(sums: Array) -> Array:
 
 def mean_effect(sums: Array) -> Array:
     """Mean effect from (..., m²) `dose_sums`."""
-    tables = _tables(sums)
+    tables = as_tables(sums)
     return ratio(tables[..., 0, -1], tables[..., 0, 0])
 
 
 def dose_reached(sums: Array) -> Array:
     """Slope times mean gap: the effect, had it grown in proportion to the gap at this slope."""
-    tables = _tables(sums)
+    tables = as_tables(sums)
     return dose_slope(sums) * ratio(tables[..., 0, 1], tables[..., 0, 0])

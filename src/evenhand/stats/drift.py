@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand.stats.arrays import Array, Counts, Measure, ratio
 from evenhand.stats.ensembles import sums_by_group
-from evenhand.stats.stratified import StratifiedValue, by_stratum
+from evenhand.stats.stratified import StratifiedValue, pooled_over_strata
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,7 @@ def stratified(tallies: Array, sizes: Array, stratum: Counts, measure: Measure) 
         stratum: (G,) small whole numbers.
         measure: (..., *cells) → (...).
     """
-    _, at = np.unique(stratum, return_inverse=True)
-    n_strata = int(at.max()) + 1
-    totals, held = by_stratum(tallies, at, n_strata), np.bincount(at, weights=sizes).astype(np.float64)
-    regained = ratio(held[at], held[at] - sizes).reshape(-1, *(1 for _ in tallies.shape[1:]))
-    total = totals.sum(axis=0)
-    left_out = measure(total - totals[at] + (totals[at] - tallies) * regained)
-    squares = np.bincount(at, weights=sizes**2)
-    return StratifiedValue(float(measure(total)), left_out, at, float((held**2 / squares - 1).sum()))
+    return pooled_over_strata(tallies, stratum, measure, sizes)
 
 
 def left_out_covariance(left_out: Array, stratum: Counts) -> Array:

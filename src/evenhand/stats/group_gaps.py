@@ -164,3 +164,58 @@ def conditional_group_share(value: Array, score: Array, group: Counts, n_groups:
         return Fairness(float("nan"), float("nan"))
     added = _adjusted(lefts[1], whole, n, ranks[1]) - _adjusted(lefts[0], whole, n, ranks[0])
     return Fairness(added, _f_test(lefts[0], lefts[1], ranks[1] - ranks[0], n - ranks[1]))
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far a gap moves with its units.
+
+    Attributes:
+        deviation: (G,) scaled so that the variance is the sum of their squares.
+        parts: (2,) expected shares of the two sides in the variance, were units alike; one side takes all where units lie on both.
+        parts_df: (2,) degrees of freedom of each part.
+    """
+
+    deviation: Array
+    parts: Array
+    parts_df: Array
+
+    @property
+    def std_error(self) -> float:
+        """Square root of the variance."""
+        return float(np.sqrt(np.square(self.deviation).sum()))
+
+    @property
+    def df(self) -> float:
+        """Of a t interval: 1/Σ share²/df of the parts; 0 where a part has none.
+
+        Satterthwaite's (1946) with expected shares, as Bell and McCaffrey (2002) take them from a working model: shares as
+        estimated would give a side whose few units happen to lie close together many degrees of freedom.
+        """
+        held = self.parts > 0
+        if not (self.parts_df[held] > 0).all():
+            return 0.0
+        return float(1 / (self.parts[held] ** 2 / self.parts_df[held]).sum())
+
+
+def spread_of_gap(left_out: Array, members: Array) -> Spread:
+    """Delete-one-unit jackknife of a gap, within each side where every unit lies on one of them.
+
+    With sides apart V = Σ_h (G_h - 1)/G_h Σ_g (θ_(hg) - mean_h)², and a side of few units says so in the degrees of freedom;
+    with units on both sides it is the ordinary jackknife with G* - 1, G* = (Σn)²/Σn².
+
+    Args:
+        left_out: (G,) values without each unit in turn.
+        members: (G, 2) members of a unit on either side, or their weights; no unit without any.
+    """
+    apart = bool((np.count_nonzero(members, axis=1) == 1).all())
+    side = (members[:, 1] > 0).astype(np.int64) if apart else np.zeros(len(members), dtype=np.int64)
+    sizes, deviation = members.sum(axis=1), np.zeros(len(members))
+    expected, parts_df = np.zeros(2), np.zeros(2)
+    for at in np.unique(side).tolist():
+        here = side == at
+        n, held = int(here.sum()), sizes[here]
+        deviation[here] = (left_out[here] - left_out[here].mean()) * np.sqrt((n - 1) / n)
+        effective = float(held.sum() ** 2 / np.square(held).sum())
+        expected[at], parts_df[at] = 1 / effective, effective - 1
+    return Spread(deviation, expected / expected.sum(), parts_df)

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
-from evenhand.errors import RequestError
 from evenhand.stats.arrays import Array, Counts, ratio
 from evenhand.stats.ensembles import sums_by_group
 
 _SINGULAR = 1e-10
+_CONTROL_SQUARE = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,27 +84,41 @@ def linear_multiplier(label_effect: ArrayLike, kept: ArrayLike, n_writes: int, m
 
 
 def label_sums(
-    reference: Array, control: Array, labelled: Array, label: Array, mid: float, group: Counts, n_groups: int
+    reference: Array,
+    control: Array,
+    labelled: Array,
+    label: Array,
+    mid: float,
+    group: Counts,
+    n_groups: int,
+    *,
+    control_square: Array | None = None,
+    n_labels: int = 1,
 ) -> Array:
     """Tallies of the fit, one row an answer that was marked under a label as well.
-
-    Rows of one answer under several labels all bring their control mark; the line of `control` on `reference` weighs an
-    answer once for each of its rows.
 
     Args:
         reference, control, labelled, label: (n,) marks without and with the label, and the label, on one scale.
         mid: middle of the scale.
         group: (n,) unit of resampling of each row.
         n_groups: U.
+        control_square: (n,) mean square of the single marks that `control` is the mean of, where it was repeated.
+        n_labels: labels under which each answer was marked: its rows, which all bring its control mark, weigh 1 together.
 
     Returns:
         (U, 15): cross products of 1, label - mid, t - mid, control and labelled - control, the upper triangle by rows.
     """
-    x, t, c = label - mid, reference - mid, control.astype(np.float64)
-    d = labelled - control
-    columns = (np.ones(len(t)), x, t, c, d)
+    square = control**2 if control_square is None else control_square
+    columns = products(label - mid, reference - mid, control.astype(np.float64), square, labelled - control)
+    return sums_by_group(np.moveaxis(columns, -1, 0), group, n_groups, 1 / n_labels)
+
+
+def products(label: Array, reference: Array, control: Array, control_square: Array, moved: Array) -> Array:
+    """(..., 15) products of 1, label, reference, control and moved, the upper triangle by rows; control² is given."""
+    columns = np.broadcast_arrays(np.ones(()), label, reference, control, moved)
     upper = [columns[i] * columns[j] for i in range(5) for j in range(i, 5)]
-    return sums_by_group(upper, group, n_groups, 1.0)
+    upper[_CONTROL_SQUARE] = np.broadcast_to(control_square, columns[0].shape)
+    return np.stack(upper, axis=-1)
 
 
 def _moments(sums: Array) -> Array:
@@ -134,8 +147,8 @@ def _least_squares(cross: Array, predictors: list[int], outcome: int) -> tuple[A
 def fit_grader(sums: Array, mid: float) -> Grader:
     """The judge's line by least squares, from (..., 15) `label_sums`.
 
-    labelled - control on 1, label - mid and t - mid; control on 1 and t, whose residual spread (divisor n - 2) is the
-    noise. NaN where labels or reference marks do not vary enough to tell the three apart.
+    labelled - control on 1, label - mid and t - mid; control on 1 and t, about which single marks spread by the noise
+    (divisor n - 2 answers). NaN where labels or reference marks do not vary enough to tell the three apart.
     """
     cross = _moments(sums)
     pushed, _ = _least_squares(cross, [0, 1, 2], 4)
@@ -146,59 +159,19 @@ def fit_grader(sums: Array, mid: float) -> Grader:
     return Grader(line[..., 0] - slope * mid, slope, pushed[..., 1], pushed[..., 0], pushed[..., 2], noise)
 
 
-def expected_mark(line: ArrayLike, noise: ArrayLike, low: float, high: float) -> Array:
-    """Mean mark where line + normal noise is rounded half up and clipped to whole marks low ... high.
+def learner_spread(values: Array, learner: Counts) -> tuple[float, float, float]:
+    """Mean over learners, and standard deviations between learners and within them, from (n,) marks of their answers.
 
-    low + Σ_k Φ((line - (k - ½))/noise) over k = low + 1 ... high; without noise, the rounded and clipped line itself.
+    One-way analysis of variance with unequal numbers of answers (Searle 1971): the variance between is
+    (MSB - MSW)/n0, 0 where that is negative. With one answer a learner all spread is between learners.
     """
-    line, noise = np.broadcast_arrays(np.asarray(line, dtype=np.float64), np.asarray(noise, dtype=np.float64))
-    steps = np.arange(low + 1, high + 1) - 0.5
-    exact = np.clip(np.floor(line + 0.5), low, high)
-    away = ratio(line[..., None] - steps, np.where(noise > 0, noise, 1.0)[..., None])
-    return np.where(noise > 0, low + special.ndtr(away).sum(axis=-1), exact)
-
-
-def attenuation_curve(grader: Grader, reference: Array, label: Array, effects: Array, low: float, high: float) -> Array:
-    """What a fit finds on average where the label effect is this or that, marks being rounded and clipped.
-
-    The expectation is exact given the answers and their labels, so the curve has no Monte-Carlo noise.
-
-    Args:
-        grader: of shape (); its own label effect is not used.
-        reference, label: (n,) answers of the run, one entry an answer and label.
-        effects: (E,) label effects before rounding and clipping.
-        low, high: ends of the scale.
-
-    Returns:
-        (E,) fitted label effects.
-    """
-    mid = (low + high) / 2
-    t, x = reference - mid, label - mid
-    line = grader.intercept + grader.slope * reference
-    control = expected_mark(line, grader.noise, low, high)
-    pushed = line + grader.shift + grader.interaction * t + effects[:, None] * x
-    moved = expected_mark(pushed, grader.noise, low, high) - control
-    design = np.stack([np.ones(len(t)), x, t], axis=1)
-    found, *_ = np.linalg.lstsq(design, moved.T, rcond=None)
-    return np.asarray(found[1])
-
-
-def latent_effect(fitted: ArrayLike, effects: Array, curve: Array) -> Array:
-    """The label effect before clipping that a fit would show as this, by linear interpolation in a rising curve.
-
-    Args:
-        fitted: (...) fitted label effects.
-        effects, curve: (E,) as given to and by `attenuation_curve`.
-
-    Returns:
-        (...) latent effects; NaN where the fit lies outside the curve.
-
-    Raises:
-        RequestError: the curve does not rise, so that a fit has no single origin.
-    """
-    if len(curve) < 2 or not (np.diff(curve) > 0).all():
-        raise RequestError(
-            "the attenuation curve does not rise: at these answers and labels, clipped marks no longer tell label "
-            "effects apart; take smaller effects or answers further from the ends of the scale"
-        )
-    return np.interp(np.asarray(fitted, dtype=np.float64), curve, effects, left=np.nan, right=np.nan)
+    n = np.bincount(learner).astype(np.float64)
+    n_learners, means = len(n), np.bincount(learner, weights=values) / n
+    left = float(np.square(values - means[learner]).sum())
+    spare = len(values) - n_learners
+    within = left / spare if spare > 0 else 0.0
+    if n_learners < 2:
+        return float(means.mean()), 0.0, float(np.sqrt(within))
+    between = float((n * np.square(means - values.mean())).sum()) / (n_learners - 1)
+    size = (n.sum() - np.square(n).sum() / n.sum()) / (n_learners - 1)
+    return float(means.mean()), float(np.sqrt(max(between - within, 0.0) / size)), float(np.sqrt(within))

@@ -45,13 +45,14 @@ def by_stratum(tallies: Array, stratum: Counts, n_strata: int) -> Array:
     return totals
 
 
-def mean_over_strata(tallies: Array, stratum: Counts, measure: Measure) -> StratifiedValue:
+def mean_over_strata(tallies: Array, stratum: Counts, measure: Measure, sizes: Array | None = None) -> StratifiedValue:
     """Unweighted mean of a statistic over the strata that occur; NaN where it is undefined in one of them.
 
     Args:
         tallies: (V, *cells).
         stratum: (V,).
         measure: (..., *cells) → (...).
+        sizes: (V,) members of the population in each unit; the sum of its cells by default, which is that of counts only.
     """
     _, at = np.unique(stratum, return_inverse=True)
     n_strata = int(at.max()) + 1
@@ -59,20 +60,31 @@ def mean_over_strata(tallies: Array, stratum: Counts, measure: Measure) -> Strat
     values = measure(totals)
     moved = measure(totals[at] - tallies) - values[at]
     value = float(values.mean())
-    return StratifiedValue(value, value + moved / n_strata, at, _df(tallies, at))
+    return StratifiedValue(value, value + moved / n_strata, at, _df(_sizes(tallies, sizes), at))
 
 
-def pooled_over_strata(tallies: Array, stratum: Counts, measure: Measure) -> StratifiedValue:
-    """The statistic of all strata together, each at the weight that its size gives it, which leaving a unit out keeps."""
+def pooled_over_strata(
+    tallies: Array, stratum: Counts, measure: Measure, sizes: Array | None = None
+) -> StratifiedValue:
+    """The statistic of all strata together, each at the weight that its size gives it, which leaving a unit out keeps.
+
+    Arguments as in `mean_over_strata`.
+    """
     _, at = np.unique(stratum, return_inverse=True)
-    totals, cells = by_stratum(tallies, at, int(at.max()) + 1), tuple(range(1, tallies.ndim))
+    members = _sizes(tallies, sizes)
+    totals, held = by_stratum(tallies, at, int(at.max()) + 1), np.bincount(at, weights=members).astype(np.float64)
     total, without = totals.sum(axis=0), totals[at] - tallies
-    regained = ratio(totals.sum(axis=cells)[at], without.sum(axis=cells))
-    left_out = total - totals[at] + without * regained.reshape(-1, *(1 for _ in cells))
-    return StratifiedValue(float(measure(total)), measure(left_out), at, _df(tallies, at))
+    regained = ratio(held[at], held[at] - members).reshape(-1, *(1 for _ in tallies.shape[1:]))
+    return StratifiedValue(
+        float(measure(total)), measure(total - totals[at] + without * regained), at, _df(members, at)
+    )
 
 
-def _df(tallies: Array, stratum: Counts) -> float:
-    sizes = tallies.reshape(len(tallies), -1).sum(axis=1)
+def _sizes(tallies: Array, sizes: Array | None) -> Array:
+    return tallies.reshape(len(tallies), -1).sum(axis=1) if sizes is None else sizes
+
+
+def _df(sizes: Array, stratum: Counts) -> float:
+    """Σ (G*_h - 1) of (V,) sizes; NaN where a stratum has none."""
     sums, squares = np.bincount(stratum, weights=sizes), np.bincount(stratum, weights=sizes**2)
     return float((sums**2 / squares - 1).sum()) if (squares > 0).all() else math.nan

@@ -11,6 +11,7 @@ from evenhand.errors import RequestError, did_you_mean, printable, quoted
 from evenhand.stats.arrays import Array, Counts
 from evenhand.tally.arms_columns import by_learner, by_question, by_tail, means_of_numbers, shown_texts, text_grid
 from evenhand.tally.conditions import facet_roles, split_condition, whole_totals
+from evenhand.tally.groups import ResponseGroups, groups_of_responses
 from evenhand.tally.marks import level_values
 from evenhand.verdicts.order import natural
 from evenhand.verdicts.table import Units, VerdictTable
@@ -47,6 +48,7 @@ class Arms:
         each_learner: (n,) number of the learner himself, whom large data resample in groups.
         tail, tails: (n,) position of each response's tail, -1 without one, and their names.
         low, high: ends of the scale of one response; None where no range is known.
+        groups: of people, an entry an axis that a column names.
     """
 
     names: tuple[str, ...]
@@ -76,6 +78,7 @@ class Arms:
     tails: tuple[str, ...]
     low: float | None
     high: float | None
+    groups: tuple[ResponseGroups, ...] = ()
 
 
 def folded(name: str) -> str:
@@ -165,6 +168,7 @@ def tally_arms(table: VerdictTable, rater: int) -> Arms | None:
         tails=tails,
         low=low,
         high=high,
+        groups=groups_of_responses(table, rows),
     )
 
 

@@ -22,7 +22,7 @@ def attribute(reading: Reading, column: str, option: str) -> str:
         KeyClashError: a response with two different values.
     """
     engine, spec, name = reading.engine, reading.spec, reading.engine.name("attribute")
-    found = [_select(reading, source, column, option) for source in _holding(reading, column, option)]
+    found = [_select(reading, source, column, option) for source in holding(reading, column, option)]
     engine.run(
         f"CREATE TEMP TABLE {name} AS SELECT response, min(value) AS value, max(value) AS other FROM ({' UNION ALL '.join(found)}) "
         "WHERE trim(value) <> '' GROUP BY response"
@@ -30,7 +30,7 @@ def attribute(reading: Reading, column: str, option: str) -> str:
     torn = engine.rows(f"SELECT response, value, other FROM {name} WHERE value <> other ORDER BY 1 LIMIT 3")
     if torn:
         said = "; ".join(
-            f'"{printable(response)}" has "{printable(one)}" and "{printable(other)}"{_rows_of(reading, column, response)}'
+            f'"{printable(response)}" has "{printable(one)}" and "{printable(other)}"{rows_of(reading, column, response)}'
             for response, one, other in torn
         )
         more = f"; {option} takes one column that says one thing of a response" if len(spec.response) == 1 else ""
@@ -44,7 +44,12 @@ def length_columns(spec: Spec) -> tuple[str, ...]:
     return spec.length or (texts if len(texts) == 1 and spec.scale != "pairwise" else ())
 
 
-def _holding(reading: Reading, column: str, option: str) -> list[Source]:
+def holding(reading: Reading, column: str, option: str) -> list[Source]:
+    """The sources that have the column beside the response id.
+
+    Raises:
+        MappingError: none has.
+    """
     with_id = [
         one for one in reading.sources if column in one.columns and set(reading.spec.response) <= set(one.columns)
     ]
@@ -61,7 +66,7 @@ def _select(reading: Reading, source: Source, column: str, option: str) -> str:
     return f"SELECT {key} AS response, {value} AS value FROM {source.relation}"
 
 
-def _rows_of(reading: Reading, column: str, response: str) -> str:
+def rows_of(reading: Reading, column: str, response: str) -> str:
     """The source rows of a response, where its id is one column."""
     if len(reading.spec.response) > 1:
         return ""

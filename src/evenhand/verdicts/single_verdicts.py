@@ -282,6 +282,7 @@ class SingleVerdicts:
             "confidence": "confidence" if spec.confidence and "confidence" in self.columns else None,
             "explanation": "explanation" if spec.explanation and "explanation" in self.columns else None,
             "strata": self._carried.get(spec.strata or ""),
+            "weight": self._carried.get(spec.weight or ""),
             "items": None,
             "count": None,
             "reference": self.reference_name if self.reading.has_reference else None,

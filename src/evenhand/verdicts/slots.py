@@ -381,6 +381,7 @@ def _roles(spec: Spec) -> dict[str, str]:
         "rater": spec.rater if spec.verdict and not spec.judge else None,
         "reference": spec.reference,
         "status": spec.status,
+        "weight": spec.weight,
         "conditions": ", ".join(spec.facets),
         "learner": spec.learner if spec.arm else None,
         "tail": spec.tail if spec.arm else None,

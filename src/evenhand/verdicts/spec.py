@@ -73,6 +73,7 @@ class Spec(BaseModel):
     length: tuple[str, ...] = ()
     author: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
+    weight: str | None = None
     margin: dict[str, FiniteFloat] = {}
     text: tuple[str, ...] = ()
     texts: Literal["none", "errors"] = "none"

@@ -1,0 +1,231 @@
+"""Label budgets: what the labels at hand can certify, how many a wanted precision takes, and how many the judge saves.
+
+A label counts as less than one where labels share clusters: everything is at n/design effect, the design effect of the
+judge's agreement, and never below what the assumed intraclass correlation makes of the clusters' sizes.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.audits.evidence import Evidence
+from evenhand.audits.statistic import exact
+from evenhand.results import Cell, Estimate, Table
+from evenhand.stats.arrays import Array, binned
+from evenhand.stats.binomial import design_effect_at
+from evenhand.stats.intervals import ASSUMED_ICC, design_effect_of_rate
+from evenhand.stats.label_budget import labels_for_mean_of, labels_for_share, labels_to_certify_at, spread_of_share
+from evenhand.stats.true_rates import best_share_of_positives, certifiable, labels_for_prevalence, labels_to_certify
+from evenhand.tally.marks import level_values
+
+ORDER = 66
+AGREEMENTS = (0.8, 0.85, 0.9, 0.95, 0.975, 0.99)
+"""Agreements that are looked at."""
+HALF_WIDTHS = (0.1, 0.05, 0.03, 0.02)
+"""Half-widths that are looked at, of shares; of marks, parts of the range of the labels."""
+SUPPOSED = 0.9
+"""Agreement at which half-widths are looked at while no label says."""
+COLUMNS = ("goal", "target", "labels", "clusters", "labels_without_judge", "share_on_positives", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """What labels there are.
+
+    Attributes:
+        n, errors: labelled verdicts, and those that differ from their label.
+        size: verdicts a cluster.
+        design_effect: of agreement, floored at the assumed intraclass correlation.
+        floored: whether the floor is what counts.
+    """
+
+    n: float
+    errors: float
+    size: float
+    design_effect: float
+    floored: bool
+
+    @property
+    def said(self) -> str:
+        """The design effect in words."""
+        how = f", floored at ICC {ASSUMED_ICC:g}" if self.floored else ""
+        return (
+            f"design effect {self.design_effect:.3g}{how}: worth {self.n / self.design_effect:,.0f} independent labels"
+        )
+
+
+def estimates(evidence: Evidence) -> Iterator[Estimate]:
+    """The agreement that these labels certify, and would with no error; the share of labels that the judge saves."""
+    if not evidence.has_reference or not float(evidence.cells.paired.count.sum()):
+        return
+    if evidence.scale.kind != "continuous":
+        labels = _labels(evidence)
+        yield _certifiable(evidence, labels, labels.errors, {})
+        yield _certifiable(evidence, labels, 0.0, {"errors": 0})
+    if _values(evidence) is not None:
+        yield _saved(evidence)
+
+
+def _certifiable(evidence: Evidence, labels: _Labels, errors: float, params: dict[str, str | float]) -> Estimate:
+    level = evidence.plan.confidence_level
+    value = float(certifiable(labels.n, errors, level, labels.design_effect))
+    found = f"with {errors:,.0f} of them errors" if errors or not params else "if none of them were an error"
+    words = (
+        f"the agreement of {{judge}} with the reference that {labels.n:,.0f} labelled verdicts certify at one-sided level {level:g} "
+        f"{found} (Clopper–Pearson at the effective number of labels)"
+    )
+    return exact(
+        evidence, "certifiable", value, unit="verdict", describes="judge", estimand=words, reason=labels.said,
+        n_used=int(labels.n), n_excluded=evidence.n_unpaired, n_clusters=_n_clusters(evidence), params=params,
+    )  # fmt: skip
+
+
+def _saved(evidence: Evidence) -> Estimate:
+    words = (
+        "share of the labels for a mean of the reference that {judge}'s verdicts on ever more responses make unnecessary: squared "
+        "correlation of verdicts and labels (prediction-powered, power-tuned)"
+    )
+    squared = _moments(evidence)[1]
+    reason = "no interval: what these labels show, to plan with; labels by precision stand in the table label_budget"
+    if not math.isfinite(squared):
+        reason = "0/0, no variation in labels or in verdicts"
+    return exact(
+        evidence, "labels_saved", squared if math.isfinite(squared) else None, unit="verdict", describes="judge", estimand=words,
+        reason=reason, n_used=int(evidence.cells.paired.count.sum()), n_excluded=evidence.n_unpaired,
+        n_clusters=_n_clusters(evidence),
+    )  # fmt: skip
+
+
+def tables(evidence: Evidence) -> Iterator[tuple[str, Table]]:
+    """How many labels each goal takes; ``labels`` is empty where no number is enough."""
+    rows = [*_rows_of_agreement(evidence), *_rows_of_prevalence(evidence), *_rows_of_mean(evidence)]
+    if rows:
+        yield f"label_budget/{evidence.source}", Table(columns=COLUMNS, rows=tuple(rows))
+
+
+_Row = tuple[Cell, ...]
+
+
+def _rows_of_agreement(evidence: Evidence) -> Iterator[_Row]:
+    if evidence.scale.kind == "continuous":
+        return
+    labels, level = _labels(evidence), evidence.plan.confidence_level
+    rate = labels.errors / labels.n if labels.n else 1 - SUPPOSED
+    deff = labels.design_effect
+    for target in AGREEMENTS:
+        fewest = float(labels_to_certify(target, 0, level, deff))
+        yield _row("certify agreement, no error seen", target, fewest, labels, "the least that can do it")
+        if labels.n:
+            needed = labels_to_certify_at(target, rate, level, deff)
+            note = f"at the {100 * rate:.1f} % errors seen" if math.isfinite(needed) else f"agreement is {1 - rate:.3f}"
+            yield _row("certify agreement, errors as seen", target, needed, labels, note)
+    for half in HALF_WIDTHS:
+        note = f"at an agreement of {1 - rate:.3f}" + ("" if labels.n else ", supposed")
+        yield _row("agreement, give or take", half, labels_for_share(half, 1 - rate, level, deff), labels, note)
+
+
+def _rows_of_prevalence(evidence: Evidence) -> Iterator[_Row]:
+    """Corrected prevalence (Rogan-Gladen): labels best divided between reference labels, and between what the judge said."""
+    table = evidence.cells.paired.tables().sum(axis=0)
+    if not evidence.is_binary or not evidence.has_reference or not (table.sum(axis=1) > 0).all():
+        return
+    (tn, fp), (fn, tp) = table.tolist()
+    truth, specificity, sensitivity = (fn + tp) / table.sum(), tn / (tn + fp), tp / (fn + tp)
+    labels, judged = _labels(evidence), float(evidence.cells.judged.count.sum())
+    best = best_share_of_positives(truth, specificity, sensitivity)
+    spread = spread_of_share(np.array([fn, fp]), np.array([tn + fn, fp + tp]))
+    neyman = np.array([tn + fn, fp + tp]) * spread
+    note = (
+        f"of labels on reference positives {100 * best:.0f} % (Lee et al.); drawn by verdict, {100 * neyman[1] / neyman.sum():.0f} % on what the "
+        "judge calls positive (Neyman)"
+    )
+    for half in HALF_WIDTHS:
+        needed = labels_for_prevalence(
+            half, truth, specificity, sensitivity, judged, level=evidence.plan.confidence_level,
+            design_effect=labels.design_effect,
+        )  # fmt: skip
+        alone = labels_for_mean_of(
+            half, truth * (1 - truth), 0.0, judged, level=evidence.plan.confidence_level,
+            design_effect=labels.design_effect,
+        )  # fmt: skip
+        yield _row("corrected prevalence, give or take", half, needed, labels, note, alone, best)
+
+
+def _rows_of_mean(evidence: Evidence) -> Iterator[_Row]:
+    if not evidence.has_reference or _values(evidence) is None or not float(evidence.cells.paired.count.sum()):
+        return
+    variance, squared = _moments(evidence)
+    if not math.isfinite(squared):
+        return
+    values, labels = _values(evidence), _labels(evidence)
+    judged, scale = float(evidence.cells.judged.count.sum()), 1.0
+    if values is not None and not evidence.is_binary:
+        scale = float(values.max() - values.min())
+    for half in HALF_WIDTHS:
+        needed, alone = (
+            labels_for_mean_of(
+                half * scale, variance, rho, judged, level=evidence.plan.confidence_level,
+                design_effect=labels.design_effect,
+            )
+            for rho in (squared, 0.0)
+        )  # fmt: skip
+        note = f"prediction-powered over {judged:,.0f} verdicts, squared correlation {squared:.3f}"
+        yield _row("mean, give or take", half * scale, needed, labels, note, alone)
+
+
+def _row(
+    goal: str,
+    target: float,
+    needed: float,
+    labels: _Labels,
+    note: str,
+    alone: float | None = None,
+    share: float | None = None,
+) -> _Row:
+    """A row; clusters are of the size seen, and two at least: one shows no spread."""
+    n, without = (int(one) if one is not None and math.isfinite(one) else None for one in (needed, alone))
+    return goal, target, n, max(2, math.ceil(n / labels.size)) if n is not None else None, without, share, note
+
+
+def _labels(evidence: Evidence) -> _Labels:
+    """Labelled verdicts, or where there are none what the judge's own say of clusters."""
+    paired = evidence.cells.paired
+    cells = paired if float(paired.count.sum()) else evidence.cells.judged
+    sizes = binned(cells.unit, cells.count, (cells.n_units,))
+    active, n = sizes > 0, float(sizes.sum())
+    size = n / max(_n_clusters(evidence), 1) if n else 1.0
+    floor = design_effect_at(ASSUMED_ICC, size)
+    if cells is not paired or evidence.scale.kind == "continuous":
+        return _Labels(0.0 if cells is not paired else n, 0.0, size, floor, floored=True)
+    errors = (sizes - paired.agreed())[active]
+    wrong = float(errors.sum())
+    can_vary = 0 < wrong < n and size > 1 and np.count_nonzero(active) > 1
+    own = design_effect_of_rate(errors, sizes[active]) if can_vary else None
+    deff = max(floor, own or 0.0)
+    return _Labels(n, wrong, size, deff, floored=deff == floor)
+
+
+def _n_clusters(evidence: Evidence) -> int:
+    cells = evidence.cells.paired if float(evidence.cells.paired.count.sum()) else evidence.cells.judged
+    return evidence.counts.get("paired", len(np.unique(cells.unit)))
+
+
+def _values(evidence: Evidence) -> Array | None:
+    """Numbers that the labels stand for, where they do."""
+    if evidence.is_binary:
+        return np.array([0.0, 1.0])
+    values, are_numbers = level_values(evidence.scale)
+    return values if are_numbers and evidence.scale.kind in ("ordinal", "continuous") else None
+
+
+def _moments(evidence: Evidence) -> tuple[float, float]:
+    """Variance of the labels' values, and their squared correlation with the judge's; NaN where either is constant."""
+    values, paired = _values(evidence), evidence.cells.paired
+    if values is None:
+        return math.nan, math.nan
+    y, f, n = values[paired.reference], values[paired.judge], paired.count / paired.count.sum()
+    dy, df = y - np.sum(n * y), f - np.sum(n * f)
+    of_y, of_f, of_both = (float(np.sum(n * part)) for part in (dy * dy, df * df, dy * df))
+    return of_y, of_both**2 / (of_y * of_f) if of_y * of_f > 0 else math.nan

@@ -1,0 +1,149 @@
+"""Label budgets in an audit: what the labels certify, how many a goal takes, and where it is said."""
+
+import math
+
+import numpy as np
+import pytest
+
+import evenhand
+from evenhand.report.gaps import cannot_say
+from evenhand.stats import label_budget as budget
+from evenhand.stats import true_rates as of
+from evenhand.stats.binomial import design_effect_at
+from evenhand.stats.intervals import design_effect_of_rate
+
+TABLE = "label_budget/judge"
+
+
+def bank(errors: int, n: int = 60, clusters: int = 12, labelled: int | None = None) -> str:
+    """Verdicts of which the first so many are wrong, a cluster after the other."""
+    rows = ["id,question,gold,judge"]
+    for k in range(n):
+        gold = k % 2
+        said = 1 - gold if k < errors else gold
+        rows.append(f"r{k},q{k * clusters // n},{gold if labelled is None or k < labelled else ''},{said}")
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture
+def audited(write):
+    def ran(content: str, **options: object):
+        return evenhand.audit(write("v.csv", content), **{"cluster": "question", "interval": "none", **options})
+
+    return ran
+
+
+def rows(audit, goal: str) -> dict[float, dict[str, object]]:
+    return {row["target"]: row for row in audit.audit.tables[TABLE].records() if row["goal"] == goal}
+
+
+def test_no_error_by_hand(audited) -> None:
+    # 60 labels in 12 clusters of 5: design effect 1 + 4 · .02 = 1.08; .05^(1.08/60) = .9475
+    found = audited(bank(0))
+    for name in ("certifiable/judge", "certifiable[errors=0]/judge"):
+        assert found[name].estimate == pytest.approx(0.05 ** (1.08 / 60), abs=1e-12)
+        assert "design effect 1.08, floored at ICC 0.02: worth 56 independent labels" in found[name].reason
+    assert found["certifiable/judge"].n_used == 60
+    assert found["certifiable/judge"].ci_low is None
+
+
+def test_errors_that_gather_count_for_less(audited) -> None:
+    # the first cluster is wrong throughout: 5 errors of 60, all in one of 12
+    found = audited(bank(5))
+    deff = design_effect_of_rate(np.array([5.0] + [0.0] * 11), np.full(12, 5.0))
+    # jackknife of a mean of 12 cluster means, 11/12 and eleven zeros: variance (1/12)(11/12)/11, over (1/12)(11/12)/60
+    assert deff == pytest.approx(60 / 11)
+    assert found["certifiable/judge"].estimate == pytest.approx(float(of.certifiable(60, 5, 0.95, deff)), abs=1e-12)
+    assert found["certifiable/judge"].estimate < found["certifiable[errors=0]/judge"].estimate < 0.9475
+
+
+def test_responses_without_clusters_are_independent(audited) -> None:
+    found = audited(bank(3).replace("question", "extra", 1), cluster=None)
+    assert found["certifiable/judge"].estimate == pytest.approx(float(of.certifiable(60, 3)), abs=1e-12)
+    assert found["certifiable[errors=0]/judge"].estimate == pytest.approx(0.05 ** (1 / 60), abs=1e-12)
+
+
+def test_the_confidence_level_is_the_audits(audited) -> None:
+    assert audited(bank(0), confidence_level=0.9)["certifiable/judge"].estimate == pytest.approx(0.1 ** (1.08 / 60))
+
+
+def test_labels_saved_is_the_squared_correlation(audited) -> None:
+    found = audited(bank(6))
+    assert found["labels_saved/judge"].estimate == pytest.approx(found["phi/judge"].estimate ** 2, abs=1e-12)
+    assert audited(bank(0))["labels_saved/judge"].estimate == pytest.approx(1.0)
+
+
+def test_labels_saved_of_marks(audited) -> None:
+    rng = np.random.default_rng(0)
+    marks = rng.uniform(0, 10, 50).round(2)
+    said = (marks + rng.normal(0, 2, 50)).round(2)
+    text = "id,question,gold,judge\n" + "".join(f"r{k},q{k % 7},{marks[k]},{said[k]}\n" for k in range(50))
+    found = audited(text, scale="continuous")
+    assert found["labels_saved/judge"].estimate == pytest.approx(np.corrcoef(marks, said)[0, 1] ** 2, abs=1e-9)
+    assert found.audit.get("certifiable/judge") is None
+    width = max(marks.max(), said.max()) - min(marks.min(), said.min())
+    assert sorted(rows(found, "mean, give or take")) == pytest.approx(
+        [width * half for half in (0.02, 0.03, 0.05, 0.1)]
+    )
+
+
+def test_constant_labels_have_no_correlation(audited) -> None:
+    text = "id,question,gold,judge\n" + "".join(f"r{k},q{k % 5},1,{k % 2}\n" for k in range(20))
+    found = audited(text)["labels_saved/judge"]
+    assert (found.status, found.estimate) == ("undefined", None)
+    assert "no variation" in found.reason
+
+
+def test_the_table_says_how_many_labels_each_goal_takes(audited) -> None:
+    found = audited(bank(6))
+    deff = float(found["certifiable/judge"].reason.split("design effect ")[1].split(":")[0].split(",")[0])
+    seen = rows(found, "certify agreement, no error seen")
+    assert seen[0.95]["labels"] == pytest.approx(of.labels_to_certify(0.95, 0, design_effect=deff), rel=0.01)
+    assert rows(found, "certify agreement, errors as seen")[0.95]["labels"] is None
+    assert rows(found, "certify agreement, errors as seen")[0.8]["labels"] > seen[0.8]["labels"]
+    wide = rows(found, "corrected prevalence, give or take")[0.1]
+    assert wide["share_on_positives"] == pytest.approx(0.5)
+    assert "50 % (Lee et al.)" in wide["note"]
+    mean = rows(found, "mean, give or take")
+    assert mean[0.1]["labels"] is None or mean[0.1]["labels"] < mean[0.1]["labels_without_judge"]
+    assert all(row["clusters"] is None or row["clusters"] >= 2 for row in found.audit.tables[TABLE].records())
+
+
+def test_without_labels_the_table_says_the_least(audited) -> None:
+    text = "id,question,judge\n" + "".join(f"r{k},q{k // 10},{k % 2}\n" for k in range(100))
+    found = audited(text)
+    assert found.audit.get("certifiable/judge") is None
+    # clusters of ten: design effect 1 + 9 · .02 = 1.18
+    assert design_effect_at(0.02, 10) == pytest.approx(1.18)
+    assert rows(found, "certify agreement, no error seen")[0.95]["labels"] == math.ceil(
+        1.18 * math.log(0.05) / math.log(0.95)
+    )
+    assert rows(found, "agreement, give or take")[0.05]["labels"] == budget.labels_for_share(0.05, 0.9, 0.95, 1.18)
+    assert "supposed" in rows(found, "agreement, give or take")[0.05]["note"]
+    said = dict(cannot_say(found.audit))
+    assert "evenhand sample draws it; 69 labels or more can certify an agreement of 95 %" in next(iter(said.values()))
+
+
+def test_too_few_labels_are_named_with_the_way_out(audited) -> None:
+    # 1.08 · log(.05)/log(.95) = 63.08
+    said = [one for one in cannot_say(audited(bank(0)).audit) if "certify no more" in one[0]]
+    assert said == [
+        (
+            "whether it agrees on more than 94.8 % of verdicts: 60 labels certify no more, even with no error among them",
+            "have more responses labelled (evenhand sample draws them; 64 labels or more can certify an agreement of 95 %)",
+        )
+    ]
+    assert not [one for one in cannot_say(audited(bank(0, n=600)).audit) if "certify no more" in one[0]]
+
+
+def test_the_table_is_a_file(write, command, tmp_path) -> None:
+    write("v.csv", bank(6, labelled=40))
+    ending = command("audit", "v.csv", "--cluster", "question", "--out", "out")
+    assert ending.code == 0, ending.said
+    assert (
+        (tmp_path / "out/tables/label_budget.csv")
+        .read_text(encoding="utf-8")
+        .startswith("goal,target,labels,clusters,")
+    )
+    shown = command("show", "out", "certifiable/judge", "certifiable[errors=0]/judge", "labels_saved/judge")
+    assert shown.out.count("\tok\n") == 3
