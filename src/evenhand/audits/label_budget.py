@@ -128,8 +128,10 @@ def _rows_of_agreement(evidence: Evidence) -> Iterator[_Row]:
 
 def _rows_of_prevalence(evidence: Evidence) -> Iterator[_Row]:
     """Corrected prevalence (Rogan-Gladen): labels best divided between reference labels, and between what the judge said."""
+    if not evidence.is_binary or not evidence.has_reference:
+        return
     table = evidence.cells.paired.tables().sum(axis=0)
-    if not evidence.is_binary or not evidence.has_reference or not (table.sum(axis=1) > 0).all():
+    if not (table.sum(axis=1) > 0).all():
         return
     (tn, fp), (fn, tp) = table.tolist()
     truth, specificity, sensitivity = (fn + tp) / table.sum(), tn / (tn + fp), tp / (fn + tp)

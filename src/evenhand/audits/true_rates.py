@@ -25,6 +25,11 @@ LEAST_UNLABELLED = 0.05
 """Share of verdicts without a label below which labels are taken to be on everything, but for gaps."""
 _METHODS = ("default", "jackknife_t", "jackknife_t_scaled")
 _AS_DRAWN = "labels being on verdicts chosen without a look at what {judge} said"
+_AS_WEIGHTED = "labels being on verdicts chosen with the chances that their design weights stand for"
+
+
+def _how_drawn(evidence: Evidence) -> str:
+    return _AS_DRAWN if evidence.effective is None else _AS_WEIGHTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ def _corrected(evidence: Evidence, part: _Part) -> Estimate:
     value = float(of.corrected_prevalence(totals))
     words = (
         f"share of the verdicts without a reference label that are truly {{positive}}: {{judge}}'s rate, corrected by its two "
-        f"error rates on labelled ones (Rogan–Gladen), {_AS_DRAWN}"
+        f"error rates on labelled ones (Rogan–Gladen), {_how_drawn(evidence)}"
     )
     if not math.isfinite(value):
         why = "labels of one kind only, or a judge that tells them apart no better than chance: its rate holds nothing"
@@ -155,7 +160,7 @@ def _mean(evidence: Evidence, part: _Part) -> Estimate:
     )
     words = (
         f"{what}, labelled or not, from {{judge}}'s verdicts on all and its mean error on the labelled (prediction-powered, "
-        f"power-tuned), {_AS_DRAWN}"
+        f"power-tuned), {_how_drawn(evidence)}"
     )
     error, interval = _jackknifed(evidence, part, sums, of.ppi_mean)
     if evidence.is_binary and interval.low is not None and interval.high is not None:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.stats.arrays import Array, Counts, ratio
+from evenhand.stats.ensembles import sums_by_group
 from evenhand.stats.marks import mark_sums
 
 Method = Literal["linear", "least_squares", "isotonic"]
@@ -22,7 +23,7 @@ _NEGLIGIBLE = 1e-13
 """A spread below this share of the sum of squares is rounding: the marks are constant."""
 _HALF_WAY = 1e-9
 """How far below half way a mark still counts as half way: the last bit of a sum decides nothing."""
-_AT_ONCE = 1_000_000
+_AT_ONCE = 200_000
 """Numbers held at a time for each array of a pass."""
 
 
@@ -51,7 +52,7 @@ class Pairs:
             different, at = np.unique(marks, return_inverse=True)
             _, code = np.unique(code * len(different) + at, return_inverse=True)
         _, first = np.unique(code, return_index=True)
-        return cls(reference[first], judge[first], unit[first], n_units, np.bincount(code, weights=count))
+        return cls(reference[first], judge[first], unit[first], n_units, sums_by_group([count], code, len(first))[:, 0])
 
     @cached_property
     def sums(self) -> Array:
@@ -83,7 +84,8 @@ class Marking:
             return np.clip(marks, self.low, self.high)
         if (np.diff(self.levels) == 1).all():
             steps = np.floor(marks - self.levels[0] + 0.5 + _HALF_WAY)
-            return np.clip(steps + self.levels[0], self.levels[0], self.levels[-1])
+            whole: Array = np.clip(steps + self.levels[0], self.levels[0], self.levels[-1])
+            return whole
         at = np.searchsorted((self.levels[1:] + self.levels[:-1]) / 2 - _HALF_WAY, marks, side="right")
         return np.where(np.isnan(marks), np.nan, self.levels[at])
 

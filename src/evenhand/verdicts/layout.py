@@ -53,6 +53,7 @@ _JUDGE_NAMES = (
     *(f"{role}_{word}" for role in (*_JUDGE[:8], "model") for word in _SAID),
 )
 _SURE = ("confidence", "judgeconfidence", "probability", "certainty")
+_WEIGHTS = ("weight", "designweight", "samplingweight")
 _SEPARATORS = re.compile(r"[_\s.\-/]+")
 
 
@@ -147,6 +148,14 @@ def overlooked(spec: Spec, source: Source) -> tuple[str, ...]:
     if spec.confidence is None and (columns := [one for one in free if _folded(one) in _SURE]):
         found.append(f"not read: {quoted(columns)}; a judge's confidence is named with --confidence COL")
     return tuple(found)
+
+
+def overlooked_weights(spec: Spec, source: Source) -> tuple[str, ...]:
+    """A note where a column is called like a design weight and is read as nothing: labels drawn by verdict mislead without."""
+    weights = [one for one in source.columns if _folded(one) in _WEIGHTS]
+    if spec.weight is not None or not weights:
+        return ()
+    return (f"not read: {quoted(weights)}; design weights of a sample are named with --weight COL",)
 
 
 def _beside(judge: str, column: str) -> bool:

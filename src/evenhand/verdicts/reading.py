@@ -17,7 +17,7 @@ from typing import Literal
 from evenhand.errors import MappingError, printable, quoted
 from evenhand.verdicts.cleaning import label_text
 from evenhand.verdicts.engine import Engine, quote
-from evenhand.verdicts.layout import expand, names_judge, overlooked, recognise, recognise_reference
+from evenhand.verdicts.layout import expand, names_judge, overlooked, overlooked_weights, recognise, recognise_reference
 from evenhand.verdicts.sources import Source
 from evenhand.verdicts.spec import FACETS, Spec
 
@@ -150,12 +150,14 @@ def read_slots(
     if labels is not None or len(kinds) == 2:
         refuse_for_two(spec)
         sides = (kinds[0], labels) if labels is not None else _sides(spec, kinds)
-        return Slots(engine, spec, everything, carry=carry).joined(*sides)
+        slots = Slots(engine, spec, everything, carry=carry)
+        slots.notes += overlooked_weights(spec, sides[1])
+        return slots.joined(*sides)
     shaped = reshape(engine, spec, kinds[0])
     table, spec = shaped.source, shaped.spec
     complete = _without_constant_facets(engine, spec, recognise(spec, [table]), table)
     slots = Slots(engine, complete, (table,) if carry and table is not kinds[0] else everything, carry=carry)
-    slots.notes += (*shaped.notes, *overlooked(complete, table))
+    slots.notes += (*shaped.notes, *overlooked(complete, table), *overlooked_weights(complete, table))
     return slots.rated(table) if complete.rater and complete.verdict else slots.paired(table)
 
 
