@@ -5,9 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from evenhand.cli.main import run
 from terminal_text import raw_controls
+
+settings.register_profile(
+    "steady", deadline=None, derandomize=True
+)  # how fast is no property, and a gate gives one answer
+settings.register_profile("search", deadline=None)  # pytest --hypothesis-profile=search draws anew
+settings.load_profile("steady")
 
 
 @dataclass(frozen=True)

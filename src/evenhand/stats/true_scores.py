@@ -248,14 +248,14 @@ def _two_points(mean: Array, variance: Array, least: Array, most: Array) -> tupl
 
 
 def _passing(fit: TrueScores, nodes: Array, cut: float) -> Array:
-    """Probability (m, 2M) that a total at a true proportion passes."""
+    """Probability (m, 2M) that a total at a true proportion passes; Lord's two terms may leave 0 to 1 where k is too large."""
     N, k = fit.length[:, None], fit.lords_k[:, None]
     least = np.ceil(cut * N - 1e-9)
     found = reaching(nodes, N, least)
     if np.any(k != 0):
         bend = _binomial(nodes, N - 2, least - 2) - _binomial(nodes, N - 2, least - 1)
         inside = (least > 0) & (least <= N)
-        found = np.where(inside, np.clip(found - k * nodes * (1 - nodes) * bend, 0.0, 1.0), found)
+        found = np.where(inside, found - k * nodes * (1 - nodes) * bend, found)
     return found
 
 
