@@ -48,9 +48,10 @@ from evenhand.tally.systems import tally_systems
 from evenhand.tally.traits import tally_traits
 from evenhand.verdicts.engine import Engine
 from evenhand.verdicts.reading import Reading, read_slots
+from evenhand.verdicts.recorded import conditions, recorded_values
 from evenhand.verdicts.scale import Scale
 from evenhand.verdicts.sources import Source
-from evenhand.verdicts.spec import FACETS, Spec
+from evenhand.verdicts.spec import Spec
 from evenhand.verdicts.statuses import reasoned_exclusions
 from evenhand.verdicts.table import VerdictTable, build_table, by_second_unit
 from evenhand.verdicts.texts import fetch_texts
@@ -377,8 +378,10 @@ def _assemble(
         estimates=tuple(estimates)
         if spec.weight
         else with_coverage(estimates, evidence, len(table.units.names), spec.interval),
-        tables=dict(found),
-        checklist=checklist(evidence, estimates, conditions=conditions(reading)),
+        tables={**found, **_recorded(reading)},
+        checklist=checklist(
+            evidence, estimates, conditions={**dict.fromkeys(reading.constant, 1), **conditions(reading)}
+        ),
         warnings=(
             *_of_arms(everything, table),
             *_warnings(reading, table, evidence),
@@ -386,6 +389,11 @@ def _assemble(
             *notices.contradictions(estimates),
         ),
     )
+
+
+def _recorded(reading: Reading) -> dict[str, Table]:
+    rows = [(facet, *one) for facet, values in recorded_values(reading).items() for one in values]
+    return {"conditions": Table(columns=("facet", "value", "rows"), rows=tuple(rows))} if rows else {}
 
 
 def _of_arms(everything: VerdictTable, table: VerdictTable) -> Iterator[str]:
@@ -460,18 +468,6 @@ def _rare_labels(reading: Reading, table: VerdictTable, evidence: Sequence[Evide
                 f'the label "{printable(label)}" occurs in {used:,} verdict(s) only ({place}): if it is a misspelling, mend it; '
                 "declare --scale or --levels to have such labels refused"
             )
-
-
-def conditions(reading: Reading) -> dict[str, int]:
-    """How many values each facet takes, blanks left out."""
-    found = {}
-    for facet in FACETS:
-        column = getattr(reading.spec, facet)
-        source = next((one for one in reading.sources if column in one.columns), None)
-        if source is not None:
-            counted = f"count(DISTINCT nullif({source.column(column, facet)}, ''))"
-            found[facet] = int(reading.engine.one(f"SELECT {counted} FROM {source.relation}")[0])
-    return found
 
 
 def _one_arm(reading: Reading) -> str:

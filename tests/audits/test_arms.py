@@ -116,6 +116,50 @@ def test_repeats_are_averaged_for_drift_and_counted_singly_for_agreement() -> No
     assert value(result, "toward_away[quantity=drift]/true-control") == pytest.approx(((5 - 6) + (8 - 9)) / 2)
 
 
+def test_other_wordings_are_no_repeats() -> None:
+    """The second wording adds 2 marks in every arm: no part of it is noise, drift, or a move toward the reference."""
+    plain = {"r1": (2, 5), "r2": (7, 8), "r3": (4, 4)}
+    rows = [
+        (response, arm, wording, str(mark + added))
+        for response, marks in plain.items()
+        for arm, mark in zip(("control", "true"), marks, strict=True)
+        for wording, added in (("first", 0), ("second", 2))
+    ]
+    frame = pl.DataFrame(rows, schema=["response_id", "arm", "phrasing", "mark"], orient="row")
+    result = evenhand.audit(
+        frame.with_columns(reference=pl.lit("8")), **SCALE, phrasing="phrasing", reference="reference"
+    )
+    drift, bias = (3 + 1 + 0) / 3, (2 + 7 + 4) / 3 + 1 - 8
+    assert value(result, "drift/true-control") == pytest.approx(drift)
+    assert value(result, "toward_away[quantity=drift]/true-control") == pytest.approx(drift)
+    assert value(result, "toward_away[quantity=bias]/true-control") == pytest.approx(bias)
+    assert not [one.id for one in result.audit.estimates if one.id.endswith("/control-control")]
+
+
+def test_repeats_of_several_wordings_are_held_against_their_own() -> None:
+    rows = [
+        (response, arm, wording, str(occasion), str(mark + added + more))
+        for response, mark in (("r1", 2), ("r2", 4))
+        for arm in ("control", "true")
+        for wording, added in (("first", 0), ("second", 2))
+        for occasion, more in ((1, 0), (2, 1))
+    ]
+    frame = pl.DataFrame(rows, schema=["response_id", "arm", "phrasing", "occasion", "mark"], orient="row")
+    result = evenhand.audit(
+        frame.with_columns(reference=pl.lit("8")), **SCALE, phrasing="phrasing", reference="reference"
+    )
+    assert value(result, "drift[quantity=noise]/control-control") == pytest.approx(math.sqrt(0.5))
+    pairs = [
+        one.params["occasion"]
+        for one in result.audit.estimates
+        if one.statistic == "drift" and "occasion" in one.params
+    ]
+    assert pairs == ["first, 2-first, 1", "second, 2-second, 1"]
+    # bias from the first occasion, drift from the second, each the mean over both wordings
+    assert value(result, "toward_away[quantity=bias]/true-control") == pytest.approx(3 + 1 - 8)
+    assert value(result, "toward_away[quantity=drift]/true-control") == pytest.approx(-0.5)
+
+
 @pytest.mark.parametrize(
     ("name", "said"), [("Control", True), ("none", True), ("baseline", True), ("", True), ("plain", False)]
 )

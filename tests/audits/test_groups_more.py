@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evenhand
-from evenhand.errors import RequestError
+from evenhand.errors import MappingError, RequestError
 from evenhand.report.groups import group_figures, group_sentences, group_tables
 from evenhand.report.page import page
 from evenhand.report.render import to_html, to_markdown
@@ -298,3 +298,28 @@ def test_terminal_and_saved_folder(command, write) -> None:
     assert json.loads(shown.out)[0]["status"] == "ok" if shown.out.startswith("[") else "widest" in shown.out
     checked = command("check", "out", "--require", "group_gap[axis=g,quantity=widest]/judge.ci_low > 0")
     assert checked.code == 0, checked.said
+
+
+# --- what is said where nothing can be compared ---
+
+
+def test_groups_without_reference_labels_say_so(audited) -> None:
+    found = audited(["id,student,judge,g", *(f"r{n},s{n % 8},{n % 2},{'ab'[n % 3 % 2]}" for n in range(48))])
+    gap = found["group_gap[axis=g]/judge"]
+    assert (gap.status, gap.n_excluded) == ("not_assessed", 48)
+    assert gap.reason == "there are no reference labels to err against"
+    assert list(group_sentences(found, "judge")) == [f"gaps in errors between groups (g): none, {gap.reason}"]
+    with pytest.raises(MappingError, match='"nowhere"'):
+        audited(["id,student,judge,g", "r1,s1,1,a", "r2,s2,0,b"], group="nowhere")
+
+
+def test_groups_of_labels_without_an_order_say_so(audited) -> None:
+    rows = [f"r{n},s{n % 8},{'xyz'[n % 3]},{'xyz'[n // 3 % 3]},{'ab'[n % 2]}" for n in range(54)]
+    gap = audited(["id,student,gold,judge,g", *rows])["group_gap[axis=g]/judge"]
+    assert (gap.status, gap.reason[:33]) == ("not_assessed", "labels are neither two nor marks:")
+
+
+def test_verdicts_without_a_group_are_counted(audited) -> None:
+    rows = [f"r{n},s{n % 8},{n % 2},{n // 2 % 2},{('a', 'b', '')[n % 3]}" for n in range(54)]
+    said = [one for one in audited(["id,student,gold,judge,g", *rows]).warnings if "without a group" in one]
+    assert said == ['18 paired verdicts are on responses without a group in "g" and are in no gap along it']

@@ -73,6 +73,73 @@ def test_labels_saved_is_the_squared_correlation(audited) -> None:
     assert audited(bank(0))["labels_saved/judge"].estimate == pytest.approx(1.0)
 
 
+def test_a_judge_upside_down_saves_no_labels(audited) -> None:
+    text = "id,question,gold,judge\n" + "".join(
+        f"r{k},q{k % 7},{k % 2},{int((k % 2 == 0) ^ (k % 9 == 0))}\n" for k in range(90)
+    )
+    found = audited(text)
+    assert found["phi/judge"].estimate < -0.5
+    assert found["labels_saved/judge"].estimate == 0
+    assert "do not rise with the labels" in found["labels_saved/judge"].reason
+    wide = rows(found, "mean, give or take")[0.1]
+    assert wide["labels"] == wide["labels_without_judge"]
+    assert rows(found, "corrected prevalence, give or take")[0.1]["note"].startswith(
+        "no number is enough: the judge says positive"
+    )
+
+
+def test_no_error_so_far_is_not_taken_for_none(audited) -> None:
+    text = "id,question,gold,judge\n" + "".join(f"r{k},q{k},{k % 2 if k < 40 else ''},{k % 2}\n" for k in range(4000))
+    found = audited(text)
+    # (20 + 1)/(20 + 2) on either side; z² Σ²/(h²g² - z² .25/4000), Σ = √(q(1 - q)), g = 2q - 1
+    q = 21 / 22
+    z2 = 1.959963984540054**2
+    needed = q * (1 - q) / ((0.05 * (2 * q - 1)) ** 2 / z2 - 0.25 / 4000)
+    assert rows(found, "corrected prevalence, give or take")[0.05]["labels"] == math.ceil(needed) > 50
+    assert rows(found, "mean, give or take")[0.05]["labels"] > 0
+
+
+def test_a_cut_is_certified_by_its_decisions(audited) -> None:
+    rng = np.random.default_rng(4)
+    head = "id,question," + ",".join(f"gold_{k}" for k in range(3)) + "," + ",".join(f"judge_{k}" for k in range(3))
+    rows, wrong = [head], 0
+    for k in range(80):
+        gold = rng.integers(0, 2, 3)
+        judge = gold ^ (rng.random(3) < 0.1)
+        wrong += int((gold.sum() >= 2) != (judge.sum() >= 2))
+        rows.append(f"r{k},x{k},{','.join(map(str, (*gold, *judge)))}")
+    found = audited("\n".join(rows) + "\n", cluster=None, cut=2)
+    one = found["certifiable[cut=2]/judge"]
+    assert one.estimate == pytest.approx(float(of.certifiable(80, wrong)), abs=1e-12)
+    assert (one.unit, one.n_used, one.n_excluded) == ("response", 80, 0)
+    assert "decisions at 2" in one.estimand
+    assert found["certifiable[cut=2,errors=0]/judge"].estimate == pytest.approx(0.05 ** (1 / 80), abs=1e-12)
+    assert found["certifiable/judge"].n_used == 240
+
+
+def test_a_cut_of_marks_is_certified(audited) -> None:
+    text = "id,question,gold,judge\n" + "".join(f"r{k},x{k},{k % 10},{min(k % 10 + (k < 7), 9)}\n" for k in range(50))
+    found = audited(text, cluster=None, scale="continuous", range=(0, 10), cut=5)
+    # of the first seven marks, raised by one, only the 4 passes where it should not
+    assert found["certifiable[cut=5]/judge"].estimate == pytest.approx(float(of.certifiable(50, 1)), abs=1e-12)
+
+
+def test_design_weights_make_labels_worth_less(audited) -> None:
+    weights = [1, 4]
+    lines = ["id,question,gold,judge,w"]
+    lines += [f"r{k},x{k},{k % 2},{1 - k % 2 if k in (0, 1, 2) else k % 2},{weights[k // 2 % 2]}" for k in range(60)]
+    found = audited("\n".join(lines) + "\n", cluster=None, weight="w")
+    w = np.array([weights[k // 2 % 2] for k in range(60)], dtype=float)
+    kish = w.sum() ** 2 / np.square(w).sum()
+    error = w[:3].sum() / w.sum()
+    one = found["certifiable/judge"]
+    assert one.estimate == pytest.approx(float(of.certifiable(kish, error * kish)), abs=1e-12)
+    assert (one.status, one.n_used) == ("ok", 60)
+    assert found["certifiable[errors=0]/judge"].estimate == pytest.approx(0.05 ** (1 / kish), abs=1e-12)
+    assert f"worth {kish:.0f} independent labels" in one.reason
+    assert found["labels_saved/judge"].status == "ok"
+
+
 def test_labels_saved_of_marks(audited) -> None:
     rng = np.random.default_rng(0)
     marks = rng.uniform(0, 10, 50).round(2)
@@ -105,7 +172,9 @@ def test_the_table_says_how_many_labels_each_goal_takes(audited) -> None:
     assert wide["share_on_positives"] == pytest.approx(0.5)
     assert "50 % (Lee et al.)" in wide["note"]
     mean = rows(found, "mean, give or take")
-    assert mean[0.1]["labels"] is None or mean[0.1]["labels"] < mean[0.1]["labels_without_judge"]
+    # z²·.25·deff/.01 is more than the 60 verdicts there are: each needs a label, and the judge saves none
+    assert mean[0.1]["labels"] == mean[0.1]["labels_without_judge"] > 60
+    assert mean[0.1]["note"] == "60 verdicts are not enough: each needs a label, and so do more"
     assert all(row["clusters"] is None or row["clusters"] >= 2 for row in found.audit.tables[TABLE].records())
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats  # noqa: TID251
 
 import evenhand
+from evenhand.report.systems import system_sentences
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 OPTIONS = {"response": "id", "cluster": "item", "judge": "judge", "reference": "reference", "author": "model"}
@@ -172,8 +173,10 @@ def test_few_systems_no_items_one_system(rows) -> None:
     for name in ("kendall_tau[level=item]", "soft_pairwise_accuracy[level=system]"):
         assert (apart[f"{name}/judge"].status, "--cluster" in apart[f"{name}/judge"].reason) == ("not_assessed", True)
     assert apart["kendall_tau[level=system]/judge"].status == "ok"
-    alone = audited([row for row in rows if row["model"] == "ant"])["system_mean/judge"]
+    lone = audited([row for row in rows if row["model"] == "ant"])
+    alone = lone["system_mean/judge"]
     assert (alone.status, alone.reason) == ("not_assessed", 'one system only, "ant"')
+    assert list(system_sentences(lone.audit, "judge")) == [f"systems are not compared: {alone.reason}"]
 
 
 def test_systems_that_share_no_item(rows) -> None:

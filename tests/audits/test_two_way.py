@@ -84,7 +84,13 @@ def test_what_the_second_unit_cannot_say() -> None:
     assert (alone.ci_low, alone.interval_method) == (one.ci_low, one.interval_method)
     assert alone.reason == "by question alone: there is no such value by learner"
     (other,) = combined(UNITS, [one], [made(estimate=0.123)], [one])
-    assert other.reason.startswith("by question alone")
+    assert other.reason == (
+        "by question alone, since the number itself depends on the unit: by learner it is 0.123, and no interval holds for both"
+    )
+    (calibrated,) = combined(UNITS, [made(statistic="calibration")], [made(estimate=0.123)], [one])
+    assert calibrated.reason == (
+        "by question alone, each one's marks calibrated on all others: by learner it is 0.123, and no interval holds for both"
+    )
     (undefined,) = combined(UNITS, [made(estimate=None, ci_low=None, ci_high=None)], [one], [one])
     assert undefined.ci_low is None
 

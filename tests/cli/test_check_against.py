@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 
+import duckdb
 import pytest
 
 
@@ -130,6 +131,47 @@ def test_tallies_of_another_audit_are_refused(refused, audited, tmp_path):
     refused("check", new, "--against", old, says="the folder holds files of two audits")
 
 
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ("* EXCLUDE (unit)", "has no column of units"),
+        ("* REPLACE (NULL AS unit)", "holds a unit twice, or one without a name"),
+        ("* REPLACE ('one' AS unit)", "holds a unit twice"),
+        ("*, 'many' AS more", "holds no sums"),
+        ("*, NULL::DOUBLE AS more", "the column more of tallies.parquet holds no sums"),
+        ("*, 'inf'::DOUBLE AS more", "the column more of tallies.parquet holds no sums"),
+        ('*, 1 AS "responses[state=complete,reference=x,judge=1]/judge"', "was not named by evenhand audit"),
+    ],
+)
+def test_damaged_tallies_are_refused(refused, audited, tmp_path, columns, words):
+    new, old = audited("new", 2, 0.25), audited("old", 1, 0.05)
+    damaged = str(tmp_path / "new/tallies.parquet")
+    held = duckdb.sql(f"SELECT * FROM '{tmp_path}/old/tallies.parquet'")
+    held.select(columns).write_parquet(damaged)
+    refused("check", new, "--against", old, says=words)
+
+
+def test_an_audit_with_design_weights_is_refused_for_what_it_is(refused, command, write, audited):
+    heavy = bank(2, 0.25).splitlines()
+    write("heavy.csv", "\n".join([heavy[0] + ",w", *(f"{row},{1 + n % 3}" for n, row in enumerate(heavy[1:]))]))
+    assert (
+        command("audit", "heavy.csv", "--cluster", "question", "--cut", "1", "--weight", "w", "--out", "heavy").code
+        == 0
+    )
+    refused(
+        "check", "heavy", "--against", audited("old", 1, 0.05), says="heavy was made with design weights (--weight)"
+    )
+    refused("check", "old", "--against", "heavy", says="audit both without --weight")
+
+
+def test_limits_of_a_chart_are_what_the_numbers_can_be(command, audited):
+    earlier = [part for seed in range(1, 5) for part in ("--against", audited(f"old{seed}", seed, 0.02 * seed))]
+    ending = command("check", audited("new", 9, 0.1), *earlier, "--json")
+    charts = {one["id"]: one for one in json.loads(ending.out)["charts"]}
+    assert max(charts["cohen_kappa/judge"]["high"]) == 1
+    assert min(charts["error_rate/judge"]["low"]) == 0
+
+
 def test_an_audit_without_tallies_is_refused(refused, audited, tmp_path):
     new, old = audited("new", 2, 0.25), audited("old", 1, 0.05)
     (tmp_path / "old/tallies.parquet").unlink()
@@ -143,9 +185,19 @@ def test_an_audit_without_tallies_is_refused(refused, audited, tmp_path):
         (("--against", "nowhere"), "no saved audit there"),
         (("--history", "nowhere"), "no such folder"),
         (("--against", "new", "--false-alarm", "0"), "--false-alarm 0"),
+        (("--against", "new", "--ewma-weight", "0.001"), "a weight from 0.01 to 1"),
         (("--against", "new", "--ids", "eror_rate/judge"), 'did you mean "error_rate/judge"'),
         (("--against", "new", "--json", "--require", "error_rate/judge < 1"), "--json is of a comparison"),
     ],
 )
 def test_requests_that_cannot_be_carried_out(refused, audited, arguments, words):
     refused("check", audited("new", 2, 0.25), *arguments, says=words)
+
+
+def test_another_model_behind_the_same_name_is_said(command, write, tmp_path):
+    for name in ("old", "new"):
+        rows = "".join(f"r{n},q{n % 6},{n % 2},{(n % 2) ^ (n % 7 == 0)},{name}-8b\n" for n in range(30))
+        source = write(f"{name}.csv", f"id,question,reference,judge,model\n{rows}")
+        assert command("audit", source, "--cluster", "question", "--out", tmp_path / name).code == 0
+    ended = command("check", tmp_path / "new", "--against", tmp_path / "old")
+    assert 'model: "new-8b" in the new audit, "old-8b" in the old one' in " ".join(ended.said.split())

@@ -36,6 +36,9 @@ def test_binary_bank_from_a_file(command, write):
     assert "perfect judge (control) 0.000" in ending.out
     assert "leniency[per=verdict]/judge, its interval lies above 0" in ending.out
     assert "not planted: position bias" in ending.out
+    assert "not planted: clustered errors: they need more than 5 checklist lines, there is 1" in " ".join(
+        ending.out.split()
+    )
 
 
 def test_folder_of_an_audit_gives_the_same(command, write, tmp_path):
@@ -128,3 +131,11 @@ def test_position_bias_of_pairs_in_both_orders(command, write):
     found = rows(ending)
     assert found["position bias", 0.2]["verdict"] == "caught"
     assert found["judge blind to the order (control)", None]["verdict"] == "fine"
+
+
+def test_design_weights_are_said_to_play_no_part(command, write):
+    lines = binary().splitlines()
+    write("bank.csv", "\n".join([lines[0] + ",w", *(f"{row},{1 + n % 2}" for n, row in enumerate(lines[1:]))]) + "\n")
+    ending = command("selftest", "bank.csv", "--cluster", "question", "--weight", "w", "--worlds", "20")
+    assert ending.code == 0
+    assert "the audit's design weights play no part" in " ".join(ending.out.split())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.stats import label_budget as of
 from evenhand.stats.binomial import wilson
-from evenhand.stats.true_rates import certifiable, labels_to_certify
+from evenhand.stats.true_rates import certifiable, labels_to_certify, mean_sums, ppi_ends
 
 
 def test_proportional_equal_and_neyman_by_hand() -> None:
@@ -104,7 +104,36 @@ def test_labels_for_a_mean_with_and_without_a_judge() -> None:
     assert of.labels_for_mean_of(0.05, 0.25, 0.0, 1e12) == 385
     assert of.labels_for_mean_of(0.05, 0.25, 0.75, 1e12) == 97
     assert of.labels_for_mean_of(0.05, 0.25, 0.75, 1e12, design_effect=2.0) == 193
-    assert of.labels_for_mean_of(0.05, 0.25, 0.75, 250) == math.inf
+    # 250 verdicts are fewer than the labels it takes: all of them have one, and the judge saves none
+    assert of.labels_for_mean_of(0.05, 0.25, 0.75, 250) == 385
+
+
+@given(st.floats(0.01, 0.3), st.floats(0.0, 1.0), st.floats(10.0, 1e5))
+def test_a_judge_never_costs_labels(half: float, saved: float, judged: float) -> None:
+    with_judge, alone = (of.labels_for_mean_of(half, 0.25, share, judged) for share in (saved, 0.0))
+    assert with_judge <= alone
+
+
+@pytest.mark.parametrize("slope", [0.5, 1.0, 1.6])
+def test_labels_for_a_mean_give_the_prediction_powered_interval(slope: float) -> None:
+    """At n labels of T verdicts the power-tuned normal interval is as wide as was asked; wider judges' λ lies below 1."""
+    rng, judged, half = np.random.default_rng(2), 20_000, 0.05
+    y = rng.normal(0, 1, judged)
+    f = slope * y + rng.normal(0, 0.6, judged)
+    saved = of.share_saved(y.var(), f.var(), float(np.cov(y, f, bias=True)[0, 1]))
+    n = of.labels_for_mean_of(half, float(y.var()), saved, judged)
+    sums = mean_sums(y, f, np.arange(judged) < n, np.zeros(judged, dtype=np.int64), 1)[0]
+    ends = ppi_ends(sums)
+    assert (ends.high - ends.low) / 2 == pytest.approx(half, rel=0.06)
+
+
+def test_a_judge_that_falls_where_labels_rise_saves_nothing() -> None:
+    assert of.share_saved(1.0, 1.0, -0.7) == 0
+    assert of.share_saved(1.0, 1.0, 0.7) == pytest.approx(0.49)
+    # var y = 4, var f = 1, cov 1.5: λ = 1, var(y - f) = 4 + 1 - 3 = 2, half of what the labels alone have; ρ² is .5625
+    assert of.share_saved(4.0, 1.0, 1.5) == pytest.approx(0.5)
+    assert math.isnan(of.share_saved(0.0, 1.0, 0.0))
+    assert math.isnan(of.share_saved(1.0, 0.0, 0.0))
 
 
 def test_a_target_out_of_reach_is_no_number() -> None:

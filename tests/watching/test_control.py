@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 from evenhand.watching.between import between_variance, heterogeneity
 from evenhand.watching.change import Side
 from evenhand.watching.control import chart
-from evenhand.watching.run_length import ewma_multiplier, ewma_run_length
+from evenhand.watching.run_length import ewma_run_length
 
 # Colditz et al. (1994), 13 trials of BCG vaccine: treated cases and others, control cases and others
 BCG = np.array(
@@ -28,7 +29,6 @@ BCG = np.array(
 def test_run_lengths_of_published_schemes(weight, multiplier, at_rest, shifted):
     assert ewma_run_length(multiplier, weight) == pytest.approx(at_rest, rel=0.002)
     assert ewma_run_length(multiplier, weight, shift=1.0) == pytest.approx(shifted, abs=0.06)
-    assert ewma_multiplier(at_rest, weight) == pytest.approx(multiplier, abs=0.001)
 
 
 def test_weight_of_one_is_shewhart():
@@ -103,6 +103,23 @@ def test_limits_stay_within_what_the_number_can_be():
     found = chart(sides([0.9, 0.97, 0.95, 0.99], error=0.05), 0.05, domain=(0.0, 1.0))
     assert found.high.max() <= 1
     assert found.average_high.max() <= 1
+
+
+def test_an_average_with_a_long_memory_alarms_as_seldom_as_stated():
+    # limits set by an average run length would lie within 1.8 SDs here, and be crossed in 8 % of audits at rest
+    rng, worlds, drifted = np.random.default_rng(3), 400, 0
+    for _ in range(worlds):
+        drifted += chart(sides(rng.normal(0, 5, 31).tolist(), error=0.01, n_clusters=3), 0.05, weight=0.05).has_drifted
+    assert drifted / worlds < 0.025 + 3 * math.sqrt(0.025 * 0.975 / worlds)
+
+
+def test_both_rules_share_the_chance_of_a_false_alarm():
+    found = chart(sides([0, 1, 0.5, 2, 3]), 0.1)
+    away, reach = found.average[-1] - found.centre, found.average_high[-1] - found.centre
+    assert found.average_p_value == pytest.approx(2 * special.stdtr(found.df, -abs(away) * found.t / reach))
+    assert found.run_length == 20
+    assert found.average_run_length == pytest.approx(ewma_run_length(special.ndtri(0.975), 0.2))
+    assert found.average_run_length > found.run_length
 
 
 def test_an_audit_without_error_is_named():

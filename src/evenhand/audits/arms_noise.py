@@ -1,5 +1,7 @@
 """Run-to-run noise from a repeated control: how far one grading strays, and whether a whole run shifts.
 
+Repeats are of one prompt: marks under other wordings or orders are none, for what a wording does is no noise of a run.
+
 Noise of single calls is inside every paired interval already; only a shift of a whole run is outside it. Neither is added to
 an interval here.
 """
@@ -10,7 +12,7 @@ import numpy as np
 
 from evenhand.audits.arms_view import View
 from evenhand.results import Estimate
-from evenhand.stats.arrays import Array, ratio
+from evenhand.stats.arrays import Array, Counts, ratio
 from evenhand.stats.ensembles import sums_by_group
 from evenhand.stats.marks import mark_sums, pearson_r
 from evenhand.stats.scales import ATANH, LOG, LOGIT
@@ -26,11 +28,14 @@ def noise(view: View) -> Iterator[Estimate]:
     if control is None or not (view.n_gradings[:, control] > 1).any():
         return
     marks, numbers = _by_occasion(view, control)
-    yield _spread(view, control, marks)
+    asked = view.arms.asked[numbers]
+    if not any((np.isfinite(marks[:, asked == one]).sum(axis=1) > 1).any() for one in np.unique(asked)):
+        return
+    yield _spread(view, control, marks, asked)
     for first in range(min(len(numbers), MOST_OCCASIONS)):
         for second in range(first + 1, min(len(numbers), MOST_OCCASIONS)):
             both = np.isfinite(marks[:, first]) & np.isfinite(marks[:, second])
-            if both.any():
+            if asked[first] == asked[second] and both.any():
                 names = view.arms.occasions[numbers[first]], view.arms.occasions[numbers[second]]
                 yield from _pair(view, control, marks[:, [first, second]], both, names)
 
@@ -45,13 +50,18 @@ def _by_occasion(view: View, control: int) -> tuple[Array, list[int]]:
     return marks, numbers.tolist()
 
 
-def _spread(view: View, control: int, marks: Array) -> Estimate:
-    """Root of the mean variance of a response's repeats, weighted by their degrees of freedom."""
-    units, n = view.units(control), np.isfinite(marks).sum(axis=1)
-    kept = n > 1
-    known = np.where(np.isfinite(marks), marks, 0.0)[kept]
-    within = np.square(known).sum(axis=1) - np.square(known.sum(axis=1)) / n[kept]
-    tallies = sums_by_group([n[kept] - 1.0, np.maximum(within, 0.0)], units.unit[kept], len(units.evidence.units.names))
+def _spread(view: View, control: int, marks: Array, asked: Counts) -> Estimate:
+    """Root of the mean variance of a response's repeats of one prompt, weighted by their degrees of freedom."""
+    units, size = view.units(control), view.arms.n_responses
+    spare, within = np.zeros(size), np.zeros(size)
+    for prompt in np.unique(asked):
+        same = marks[:, asked == prompt]
+        known, n = np.isfinite(same), np.isfinite(same).sum(axis=1)
+        filled = np.where(known, same, 0.0)
+        spare += np.maximum(n - 1, 0)
+        within += np.maximum(np.square(filled).sum(axis=1) - np.square(filled.sum(axis=1)) / np.maximum(n, 1), 0.0)
+    kept = spare > 0
+    tallies = sums_by_group([spare[kept], within[kept]], units.unit[kept], len(units.evidence.units.names))
     return view.assessed(
         "drift", view.source(control, control), tallies, lambda sums: np.sqrt(ratio(sums[..., 1], sums[..., 0])), kept, units,
         f"standard deviation of {_AGAIN} over repeats of the same response: noise of a single grading, in marks",

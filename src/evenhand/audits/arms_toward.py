@@ -30,21 +30,28 @@ def toward(view: View) -> Iterator[Estimate]:
 
 
 def _controls(view: View, control: int) -> tuple[Array, Array, Kept]:
-    """(n,) marks of the control that its bias is taken from and that drift is taken from, and responses with both."""
+    """(n,) marks of the control that its bias is taken from and that drift is taken from, and responses with both.
+
+    Two where every wording and order of a response was repeated: other wordings would bring their own effect into the drift.
+    """
     response, arm, occasion, mark = view.gradings
     mine = arm == control
-    if not (view.n_gradings[:, control] > 1).any():
-        return view.means[:, control], view.means[:, control], np.ones(view.arms.n_responses, dtype=np.bool_)
-    order = np.lexsort((occasion[mine], response[mine]))
-    rows, marks = response[mine][order], mark[mine][order]
-    starts = np.flatnonzero(np.diff(rows, prepend=-1))
-    first = np.full(view.arms.n_responses, np.nan)
-    first[rows[starts]] = marks[starts]
-    n = view.n_gradings[:, control]
-    twice: Kept = n > 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        others = np.where(twice, (n * view.means[:, control] - first) / (n - 1), np.nan)
-    return first, others, twice
+    rows, asked, marks = response[mine], view.arms.asked[occasion[mine]], mark[mine]
+    order = np.lexsort((occasion[mine], asked, rows))
+    rows, asked, marks = rows[order], asked[order], marks[order]
+    starts = np.flatnonzero((np.diff(rows, prepend=-1) != 0) | (np.diff(asked, prepend=-1) != 0))
+    times = np.diff(np.append(starts, len(rows)))
+    n = view.arms.n_responses
+    prompts, repeated = (np.bincount(rows[at], minlength=n) for at in (starts, starts[times > 1]))
+    twice: Kept = (prompts > 0) & (prompts == repeated)
+    if not twice.any():
+        return view.means[:, control], view.means[:, control], np.ones(n, dtype=np.bool_)
+    others = (np.add.reduceat(marks, starts) - marks[starts]) / np.maximum(times - 1, 1)
+    first, rest = (
+        np.where(twice, np.bincount(rows[starts], weights=values, minlength=n) / np.maximum(prompts, 1), np.nan)
+        for values in (marks[starts], others)
+    )
+    return first, rest, twice
 
 
 def _of_arm(view: View, arm: int, kept: Kept, controls: tuple[Array, Array]) -> Iterator[Estimate]:

@@ -8,6 +8,7 @@ from evenhand.audits.evidence import Evidence
 from evenhand.audits.statistic import Statistic, assess
 from evenhand.results import Estimate
 from evenhand.stats.agreement import mean_value, share
+from evenhand.stats.arrays import Array
 from evenhand.stats.scales import IDENTITY, LOGIT
 from evenhand.tally.patterns import Patterns
 
@@ -53,7 +54,8 @@ def _leniency(evidence: Evidence, patterns: Patterns) -> Estimate:
     )
 
 
-def _accuracy(evidence: Evidence, patterns: Patterns, cut: float, treatment: str, words: str) -> Estimate:
+def right_and_wrong(patterns: Patterns, cut: float, treatment: str = "excluded") -> Array:
+    """(U, 2) right and wrong decisions at a cut, what is not scored throughout treated so."""
     passes, should = patterns.judge_total >= cut, patterns.reference_total >= cut
     judged, referred = patterns.is_judged, patterns.is_referred
     if treatment == "excluded":
@@ -62,7 +64,11 @@ def _accuracy(evidence: Evidence, patterns: Patterns, cut: float, treatment: str
         right, kept = (passes & judged) == should, referred
     else:
         right, kept = (passes == should) & judged, referred
-    cells = patterns.by_unit((~right).astype(np.int64), 2, kept)
+    return patterns.by_unit((~right).astype(np.int64), 2, kept)
+
+
+def _accuracy(evidence: Evidence, patterns: Patterns, cut: float, treatment: str, words: str) -> Estimate:
+    cells = right_and_wrong(patterns, cut, treatment)
     statistic = Statistic(
         "accuracy",
         share,

@@ -10,7 +10,17 @@ counts: n_used, events and trials are of verdicts, not of weights.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from evenhand.audits import agreement, decisions, groups, groups_shares, marks, true_rates
+from evenhand.audits import (
+    agreement,
+    decisions,
+    groups,
+    groups_shares,
+    label_budget,
+    mark_gates,
+    marks,
+    status,
+    true_rates,
+)
 from evenhand.audits.evidence import Evidence
 from evenhand.audits.registry import all_estimates
 from evenhand.audits.statistic import exact
@@ -22,13 +32,23 @@ from evenhand.tally.groups import weighted_groups
 from evenhand.verdicts.design_weights import design_weights
 from evenhand.verdicts.table import VerdictTable
 
+
+def _gates_of_one_mark(evidence: Evidence) -> Iterator[Estimate]:
+    """Decisions on marks of one criterion; totals over several are not counted by weight."""
+    if len(evidence.criteria) == 1:
+        yield from mark_gates.estimates(evidence)
+
+
 _FAMILIES: tuple[Callable[[Evidence], Iterable[Estimate]], ...] = (
+    status.estimates,
     agreement.estimates,
     decisions.estimates,
+    _gates_of_one_mark,
     marks.estimates,
     true_rates.estimates,
     groups.estimates,
     groups_shares.estimates,
+    label_budget.estimates,
 )
 WEIGHTED = frozenset(
     {
@@ -37,7 +57,7 @@ WEIGHTED = frozenset(
         *("balanced_accuracy", "prevalence", "judge_positive_rate", "kappa_phi_ratio", "leniency", "accuracy"),
         *("bias", "mae", "rmse", "lin_ccc", "pearson_r", "quadratic_weighted_kappa", "weighted_kappa", "gwet_ac2"),
         *("exact_agreement", "adjacent_agreement", "spread_ratio", "smd", "mean_total"),
-        *("corrected_prevalence", "ppi_mean"),
+        *("corrected_prevalence", "ppi_mean", "certifiable", "labels_saved"),
         *("group_gap", "group_gap_true", "group_share", "group_part", "group_share_gap", "group_share_ratio"),
     }
 )

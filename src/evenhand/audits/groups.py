@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from evenhand.audits.evidence import Evidence
 from evenhand.audits.groups_gap import Rows, gap, pairs, true_gaps, widest_gap
 from evenhand.audits.statistic import Statistic, assess, exact
+from evenhand.errors import printable
 from evenhand.ids import Param
 from evenhand.results import Estimate
 from evenhand.stats import group_gaps as of
@@ -33,11 +34,22 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
     """Every gap along every axis that a column names."""
     for groups in evidence.groups:
         if len(np.unique(groups.group)) < 2:
-            yield _nothing(evidence, groups)
+            yield _nothing(evidence, groups, _why(evidence, groups))
         elif evidence.is_binary:
             yield from _of_rates(evidence, groups)
         elif has_marks(evidence):
             yield from _of_marks(evidence, groups)
+        else:
+            yield _nothing(
+                evidence, groups, "labels are neither two nor marks: there is nothing to be higher or lower in"
+            )
+
+
+def notices(evidence: Evidence) -> Iterator[str]:
+    """Verdicts that belong to no named group."""
+    for groups in evidence.groups:
+        if groups.n_without:
+            yield f'{groups.n_without:,} paired verdicts are on responses without a group in "{printable(groups.axis)}" and are in no gap along it'
 
 
 def has_marks(evidence: Evidence) -> bool:
@@ -45,8 +57,13 @@ def has_marks(evidence: Evidence) -> bool:
     return evidence.scale.kind in ("ordinal", "continuous") and level_values(evidence.scale)[1]
 
 
-def _nothing(evidence: Evidence, groups: Groups) -> Estimate:
-    why = "no paired verdict has a group" if not len(groups.group) else "all paired verdicts are of one group"
+def _why(evidence: Evidence, groups: Groups) -> str:
+    if len(groups.group):
+        return "all paired verdicts are of one group"
+    return "no paired verdict has a group" if evidence.has_reference else "there are no reference labels to err against"
+
+
+def _nothing(evidence: Evidence, groups: Groups, why: str) -> Estimate:
     absent = exact(
         evidence, "group_gap", None, unit="verdict", describes="judge", reason=why, params={"axis": groups.axis},
         n_excluded=int(evidence.cells.count.sum()), estimand="gap of {judge}'s verdicts between groups",

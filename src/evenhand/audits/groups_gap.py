@@ -26,7 +26,7 @@ RELIABILITIES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 FEWEST_UNITS = 2
 """Clusters that must hold members of either side for a reference score to be compared."""
 MOST_STRATA = 20
-"""Reference scores up to which each is a stratum of its own; of more, bands of about equal numbers."""
+"""Reference scores up to which each is a stratum of its own; of more, bands of about equal numbers, within which values are adjusted."""
 FEWEST_LEVELS = 3
 """Gaps along one axis from which the widest is held against a bar of its own."""
 _WITHIN = ("default", "jackknife_t", "jackknife_t_scaled")
@@ -131,17 +131,19 @@ def gap(evidence: Evidence, rows: Rows, pair: Pair, here: NDArray[np.bool_] | No
     """The gap of a pair at equal reference score, strata and their weights being those of the full sample."""
     here = np.ones(len(rows.unit), dtype=np.bool_) if here is None else here
     stratum, n_strata = strata(rows.score, rows.count)
+    value, banded = rows.value, ""
+    if len(np.unique(rows.score)) > n_strata:
+        value = of.at_band_means(value, rows.score, pair.focal, stratum, n_strata, rows.weight)
+        banded = f"; in {n_strata} bands of the score, values moved to a band's mean score along the slope within bands"
     counted, cells = (
-        of.gap_cells(
-            rows.value[here], pair.focal[here], stratum[here], n_strata, rows.unit[here], rows.n_units, one[here]
-        )
+        of.gap_cells(value[here], pair.focal[here], stratum[here], n_strata, rows.unit[here], rows.n_units, one[here])
         for one in (rows.count.astype(np.float64), rows.weight)
     )
     kept = of.kept_strata(counted, units=min(FEWEST_UNITS, rows.n_units))
     counted, cells = counted[:, :, kept], np.asarray(cells[:, :, kept])
     measure, members = partial(of.gap, weights=of.pooled_weights(cells)), cells[..., 1].sum(axis=2)
     statistic = Statistic(
-        "group_gap", measure, IDENTITY, rows.describes, f"{rows.words}{pair.words}", unit=rows.unit_word, counted=False,
+        "group_gap", measure, IDENTITY, rows.describes, f"{rows.words}{pair.words}{banded}", unit=rows.unit_word, counted=False,
         params=rows.params(pair),
     )  # fmt: skip
     n_used = int(counted[..., 1].sum())

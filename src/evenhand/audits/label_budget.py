@@ -5,18 +5,26 @@ judge's agreement, and never below what the assumed intraclass correlation makes
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from evenhand.audits import decisions, mark_gates
 from evenhand.audits.evidence import Evidence
 from evenhand.audits.statistic import exact
+from evenhand.ids import EstimateId, Param
 from evenhand.results import Cell, Estimate, Table
 from evenhand.stats.arrays import Array, binned
 from evenhand.stats.binomial import design_effect_at
 from evenhand.stats.intervals import ASSUMED_ICC, design_effect_of_rate
-from evenhand.stats.label_budget import labels_for_mean_of, labels_for_share, labels_to_certify_at, spread_of_share
+from evenhand.stats.label_budget import (
+    labels_for_mean_of,
+    labels_for_share,
+    labels_to_certify_at,
+    share_saved,
+    spread_of_share,
+)
 from evenhand.stats.true_rates import best_share_of_positives, certifiable, labels_for_prevalence, labels_to_certify
 from evenhand.tally.marks import level_values
 
@@ -61,38 +69,79 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
     if not evidence.has_reference or not float(evidence.cells.paired.count.sum()):
         return
     if evidence.scale.kind != "continuous":
-        labels = _labels(evidence)
-        yield _certifiable(evidence, labels, labels.errors, {})
-        yield _certifiable(evidence, labels, 0.0, {"errors": 0})
+        yield from _certified(evidence, _right_and_wrong(evidence), _n_clusters(evidence), {})
+    for cut in evidence.cuts if evidence.scores is None else ():
+        decided = _at_cut(evidence, cut)
+        if decided is not None and decided.sum():
+            n_clusters = evidence.counts.get("complete", int(np.count_nonzero(decided.sum(axis=1))))
+            yield from _certified(evidence, decided, n_clusters, {"cut": cut})
     if _values(evidence) is not None:
         yield _saved(evidence)
 
 
-def _certifiable(evidence: Evidence, labels: _Labels, errors: float, params: dict[str, str | float]) -> Estimate:
-    level = evidence.plan.confidence_level
-    value = float(certifiable(labels.n, errors, level, labels.design_effect))
-    found = f"with {errors:,.0f} of them errors" if errors or not params else "if none of them were an error"
-    words = (
-        f"the agreement of {{judge}} with the reference that {labels.n:,.0f} labelled verdicts certify at one-sided level {level:g} "
-        f"{found} (Clopper–Pearson at the effective number of labels)"
-    )
-    return exact(
-        evidence, "certifiable", value, unit="verdict", describes="judge", estimand=words, reason=labels.said,
-        n_used=int(labels.n), n_excluded=evidence.n_unpaired, n_clusters=_n_clusters(evidence), params=params,
-    )  # fmt: skip
+def _right_and_wrong(evidence: Evidence) -> Array:
+    """(U, 2) verdicts that are like their label and unlike it."""
+    paired = evidence.cells.paired
+    agreed = paired.agreed()
+    return np.stack([agreed, binned(paired.unit, paired.count, (paired.n_units,)) - agreed], axis=-1)
+
+
+def _at_cut(evidence: Evidence, cut: float) -> Array | None:
+    """(U, 2) right and wrong decisions at a cut; None where there are none."""
+    if evidence.patterns is not None:
+        return decisions.right_and_wrong(evidence.patterns, cut)
+    if evidence.effective is not None and len(evidence.criteria) > 1:
+        return None  # totals of marks over several criteria are not counted by weight
+    return mark_gates.right_and_wrong(evidence, cut)
+
+
+def _certified(
+    evidence: Evidence, right_and_wrong: Array, n_clusters: int, params: Mapping[str, Param]
+) -> Iterator[Estimate]:
+    """What these labels certify as they are, and what they would without an error."""
+    level, n = evidence.plan.confidence_level, int(right_and_wrong.sum())
+    for best in ({}, {"errors": 0}):
+        own = {**params, **best}
+        factor = 1.0
+        if evidence.effective is not None:
+            identity = EstimateId.of("certifiable", evidence.source, **own)
+            factor = evidence.effective.factor(str(identity), right_and_wrong.sum(axis=1))
+        labels = _worth(factor * right_and_wrong, n_clusters)
+        errors = 0.0 if best else labels.errors
+        value = float(certifiable(labels.n, errors, level, labels.design_effect))
+        what = f"decisions at {params['cut']:g}" if params else "verdicts"
+        how = "if none of them were an error" if best else f"with {100 * errors / labels.n:.1f} % of them errors"
+        words = (
+            f"the agreement of {{judge}} with the reference that the labelled {what} certify at one-sided level {level:g} {how} "
+            "(Clopper–Pearson at the effective number of labels)"
+        )
+        excluded = evidence.n_unpaired if not params else _n_responses(evidence) - n
+        yield exact(
+            evidence, "certifiable", value, unit="response" if params else "verdict", describes="judge", estimand=words,
+            reason=labels.said, n_used=n, n_excluded=excluded, n_clusters=n_clusters, params=own,
+        )  # fmt: skip
+
+
+def _n_responses(evidence: Evidence) -> int:
+    if evidence.patterns is not None:
+        return int(evidence.patterns.count.sum())
+    rows = evidence.mark_rows if len(evidence.criteria) > 1 else None
+    return int((evidence.cells.count if rows is None else rows.count).sum())
 
 
 def _saved(evidence: Evidence) -> Estimate:
     words = (
-        "share of the labels for a mean of the reference that {judge}'s verdicts on ever more responses make unnecessary: squared "
-        "correlation of verdicts and labels (prediction-powered, power-tuned)"
+        "share of the labels for a mean of the reference that {judge}'s verdicts on ever more responses make unnecessary "
+        "(prediction-powered, power-tuned): squared correlation of verdicts and labels where a verdict counts for between nothing and itself"
     )
-    squared = _moments(evidence)[1]
+    saved = _moments(evidence)[1]
     reason = "no interval: what these labels show, to plan with; labels by precision stand in the table label_budget"
-    if not math.isfinite(squared):
+    if not math.isfinite(saved):
         reason = "0/0, no variation in labels or in verdicts"
+    elif saved == 0:
+        reason = "verdicts do not rise with the labels, so they are not used"
     return exact(
-        evidence, "labels_saved", squared if math.isfinite(squared) else None, unit="verdict", describes="judge", estimand=words,
+        evidence, "labels_saved", saved if math.isfinite(saved) else None, unit="verdict", describes="judge", estimand=words,
         reason=reason, n_used=int(evidence.cells.paired.count.sum()), n_excluded=evidence.n_unpaired,
         n_clusters=_n_clusters(evidence),
     )  # fmt: skip
@@ -134,15 +183,19 @@ def _rows_of_prevalence(evidence: Evidence) -> Iterator[_Row]:
     if not (table.sum(axis=1) > 0).all():
         return
     (tn, fp), (fn, tp) = table.tolist()
-    truth, specificity, sensitivity = (fn + tp) / table.sum(), tn / (tn + fp), tp / (fn + tp)
+    # as the interval has them (Lee et al.): a judge without an error so far is not taken to be without any
+    truth, specificity, sensitivity = (fn + tp) / table.sum(), (tn + 1) / (tn + fp + 2), (tp + 1) / (fn + tp + 2)
     labels, judged = _labels(evidence), float(evidence.cells.judged.count.sum())
     best = best_share_of_positives(truth, specificity, sensitivity)
     spread = spread_of_share(np.array([fn, fp]), np.array([tn + fn, fp + tp]))
     neyman = np.array([tn + fn, fp + tp]) * spread
     note = (
         f"of labels on reference positives {100 * best:.0f} % (Lee et al.); drawn by verdict, {100 * neyman[1] / neyman.sum():.0f} % on what the "
-        "judge calls positive (Neyman)"
+        f"judge calls positive (Neyman); beside {judged:,.0f} verdicts without a label"
     )
+    short = f"no number is enough: {judged:,.0f} verdicts without a label leave the judge's own rate too open"
+    if specificity + sensitivity <= 1:
+        short = "no number is enough: the judge says positive no more often where the label is"
     for half in HALF_WIDTHS:
         needed = labels_for_prevalence(
             half, truth, specificity, sensitivity, judged, level=evidence.plan.confidence_level,
@@ -152,28 +205,32 @@ def _rows_of_prevalence(evidence: Evidence) -> Iterator[_Row]:
             half, truth * (1 - truth), 0.0, judged, level=evidence.plan.confidence_level,
             design_effect=labels.design_effect,
         )  # fmt: skip
-        yield _row("corrected prevalence, give or take", half, needed, labels, note, alone, best)
+        said = note if math.isfinite(needed) else f"{short}; {note}"
+        yield _row("corrected prevalence, give or take", half, needed, labels, said, alone, best)
 
 
 def _rows_of_mean(evidence: Evidence) -> Iterator[_Row]:
     if not evidence.has_reference or _values(evidence) is None or not float(evidence.cells.paired.count.sum()):
         return
-    variance, squared = _moments(evidence)
-    if not math.isfinite(squared):
+    variance, saved = _moments(evidence)
+    if not math.isfinite(saved):
         return
     values, labels = _values(evidence), _labels(evidence)
-    judged, scale = float(evidence.cells.judged.count.sum()), 1.0
+    judged, scale, n = float(evidence.cells.judged.count.sum()), 1.0, float(evidence.cells.paired.count.sum())
+    saved *= n / (n + 1)  # as if one more label had found the judge of no use: no error so far is no proof of none
     if values is not None and not evidence.is_binary:
         scale = float(values.max() - values.min())
     for half in HALF_WIDTHS:
         needed, alone = (
             labels_for_mean_of(
-                half * scale, variance, rho, judged, level=evidence.plan.confidence_level,
+                half * scale, variance, share, judged, level=evidence.plan.confidence_level,
                 design_effect=labels.design_effect,
             )
-            for rho in (squared, 0.0)
+            for share in (saved, 0.0)
         )  # fmt: skip
-        note = f"prediction-powered over {judged:,.0f} verdicts, squared correlation {squared:.3f}"
+        note = f"prediction-powered over {judged:,.0f} verdicts, of which more would save {100 * saved:.0f} % of the labels"
+        if alone >= judged:
+            note = f"{judged:,.0f} verdicts are not enough: each needs a label, and so do more"
         yield _row("mean, give or take", half * scale, needed, labels, note, alone)
 
 
@@ -193,18 +250,22 @@ def _row(
 
 def _labels(evidence: Evidence) -> _Labels:
     """Labelled verdicts, or where there are none what the judge's own say of clusters."""
-    paired = evidence.cells.paired
-    cells = paired if float(paired.count.sum()) else evidence.cells.judged
-    sizes = binned(cells.unit, cells.count, (cells.n_units,))
-    active, n = sizes > 0, float(sizes.sum())
-    size = n / max(_n_clusters(evidence), 1) if n else 1.0
-    floor = design_effect_at(ASSUMED_ICC, size)
-    if cells is not paired or evidence.scale.kind == "continuous":
-        return _Labels(0.0 if cells is not paired else n, 0.0, size, floor, floored=True)
-    errors = (sizes - paired.agreed())[active]
-    wrong = float(errors.sum())
+    paired, n_clusters = evidence.cells.paired, _n_clusters(evidence)
+    if evidence.scale.kind != "continuous" and float(paired.count.sum()):
+        return _worth(_right_and_wrong(evidence), n_clusters)
+    n = float(paired.count.sum())
+    size = (n or float(evidence.cells.judged.count.sum())) / max(n_clusters, 1) or 1.0
+    return _Labels(n, 0.0, size, design_effect_at(ASSUMED_ICC, size), floored=True)
+
+
+def _worth(right_and_wrong: Array, n_clusters: int) -> _Labels:
+    """(U, 2) right and wrong verdicts or decisions, and what clusters make of them."""
+    sizes, errors = right_and_wrong.sum(axis=1), right_and_wrong[:, 1]
+    active, n, wrong = sizes > 0, float(sizes.sum()), float(errors.sum())
+    size = n / max(n_clusters, 1)
     can_vary = 0 < wrong < n and size > 1 and np.count_nonzero(active) > 1
-    own = design_effect_of_rate(errors, sizes[active]) if can_vary else None
+    own = design_effect_of_rate(errors[active], sizes[active]) if can_vary else None
+    floor = design_effect_at(ASSUMED_ICC, size)
     deff = max(floor, own or 0.0)
     return _Labels(n, wrong, size, deff, floored=deff == floor)
 
@@ -223,11 +284,13 @@ def _values(evidence: Evidence) -> Array | None:
 
 
 def _moments(evidence: Evidence) -> tuple[float, float]:
-    """Variance of the labels' values, and their squared correlation with the judge's; NaN where either is constant."""
+    """Variance of the labels' values, and the share of labels that the judge's save; NaN where either is constant."""
     values, paired = _values(evidence), evidence.cells.paired
     if values is None:
         return math.nan, math.nan
     y, f, n = values[paired.reference], values[paired.judge], paired.count / paired.count.sum()
+    if not (np.ptp(y) > 0 and np.ptp(f) > 0):
+        return math.nan, math.nan
     dy, df = y - np.sum(n * y), f - np.sum(n * f)
     of_y, of_f, of_both = (float(np.sum(n * part)) for part in (dy * dy, df * df, dy * df))
-    return of_y, of_both**2 / (of_y * of_f) if of_y * of_f > 0 else math.nan
+    return of_y, share_saved(of_y, of_f, of_both)

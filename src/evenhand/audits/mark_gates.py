@@ -17,6 +17,7 @@ from evenhand.stats.scales import LOGIT
 from evenhand.tally.marks import level_values
 
 ORDER = 51
+_Decided = tuple[NDArray[np.int64], NDArray[np.int64], Array, Array]
 _NEAR = 1e-9
 """Share of a cut by which a total that is a sum of decimals may miss it."""
 
@@ -38,13 +39,24 @@ def estimates(evidence: Evidence) -> Iterator[Estimate]:
     if decided is None:
         yield _absent(evidence, "too many responses or criteria to put their marks side by side")
         return
-    unit, count, judge, reference = decided
     for cut in evidence.cuts:
-        least = cut - _NEAR * max(1.0, abs(cut))
         for treatment, words in TREATMENTS.items():
-            right, kept = _treated(judge, reference, least, treatment)
-            cells = binned((unit * 2 + ~right)[kept], count[kept], (evidence.cells.n_units, 2))
-            yield _accuracy(evidence, cells, int(count.sum()), cut, treatment, words)
+            cells = _cells(evidence, decided, cut, treatment)
+            yield _accuracy(evidence, cells, int(decided[1].sum()), cut, treatment, words)
+
+
+def right_and_wrong(evidence: Evidence, cut: float) -> Array | None:
+    """(U, 2) right and wrong decisions of responses scored throughout on both sides; None where there are no marks to hold so."""
+    if evidence.scale.kind not in ("ordinal", "continuous") or not level_values(evidence.scale)[1]:
+        return None
+    decided = _decided(evidence)
+    return None if decided is None else _cells(evidence, decided, cut, "excluded")
+
+
+def _cells(evidence: Evidence, decided: _Decided, cut: float, treatment: str) -> Array:
+    unit, count, judge, reference = decided
+    right, kept = _treated(judge, reference, cut - _NEAR * max(1.0, abs(cut)), treatment)
+    return binned((unit * 2 + ~right)[kept], count[kept], (evidence.cells.n_units, 2))
 
 
 def gate_words(evidence: Evidence, cut: float) -> str:
@@ -67,7 +79,7 @@ def _check(evidence: Evidence) -> None:
         )
 
 
-def _decided(evidence: Evidence) -> tuple[NDArray[np.int64], NDArray[np.int64], Array, Array] | None:
+def _decided(evidence: Evidence) -> _Decided | None:
     """Unit, number, and the judge's and reference's mark or total of responses; NaN where a side is not scored throughout."""
     if len(evidence.criteria) == 1:
         cells, values = evidence.cells, level_values(evidence.scale)[0]

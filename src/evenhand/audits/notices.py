@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from evenhand.audits import confidence, distances, system_means, weighted_score, wordings
+from evenhand.audits import confidence, distances, groups, system_means, weighted_score, wordings
 from evenhand.audits.evidence import Evidence
 from evenhand.errors import printable
 from evenhand.results import Cell, Estimate, Table
@@ -14,7 +14,7 @@ _MOST_NAMED = 6
 
 def of_judge(evidence: Evidence) -> Iterator[str]:
     """What must be said of one judge's numbers."""
-    for part in (confidence, distances, weighted_score, system_means, wordings):
+    for part in (confidence, distances, weighted_score, system_means, groups, wordings):
         yield from part.notices(evidence)
 
 

@@ -58,8 +58,12 @@ def _by_id(estimates: Sequence[Estimate]) -> Mapping[str, Estimate]:
 def _one(units: TwoUnits, one: Estimate, two: Estimate | None, both: Estimate | None) -> Estimate:
     if one.estimate is None or one.ci_low is None or one.interval_method in _ROWS:
         return one
-    if two is None or two.estimate is None or not _same(one.estimate, two.estimate):
+    if two is None or two.estimate is None:
         return _said(one, f"by {units.first} alone: there is no such value by {units.second}")
+    if not _same(one.estimate, two.estimate):
+        return _said(
+            one, f"{_left_out(one, units)}: by {units.second} it is {two.estimate:.4g}, and no interval holds for both"
+        )
     if both is not None and (both.estimate is None or not _same(one.estimate, both.estimate)):
         both = None
     spread = _errors(one, two, both)
@@ -74,6 +78,13 @@ def _one(units: TwoUnits, one: Estimate, two: Estimate | None, both: Estimate | 
 
 def _same(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def _left_out(one: Estimate, units: TwoUnits) -> str:
+    """Why the number is another one by the second unit."""
+    if one.statistic == "calibration":
+        return f"by {units.first} alone, each one's marks calibrated on all others"
+    return f"by {units.first} alone, since the number itself depends on the unit"
 
 
 def _said(one: Estimate, words: str) -> Estimate:

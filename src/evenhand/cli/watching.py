@@ -13,6 +13,7 @@ from evenhand.watching import pages
 from evenhand.watching.charting import draw_charts
 from evenhand.watching.comparing import compare
 from evenhand.watching.control import FEWEST
+from evenhand.watching.run_length import LEAST_WEIGHT
 from evenhand.watching.saved import SavedTallies, in_time, load_history, load_saved
 
 _CODES = {"alarm": 1, "no alarm": 0, "undecided": 2}
@@ -25,7 +26,7 @@ class Watch:
     Attributes:
         ids: empty for the defaults.
         false_alarm: chance of any alarm where nothing has changed, between 0 and 0.5.
-        weight: of the newest audit in a moving average, in (0, 1].
+        weight: of the newest audit in a moving average, in [0.01, 1].
         seed: of every draw.
 
     Raises:
@@ -40,8 +41,8 @@ class Watch:
     def __post_init__(self) -> None:
         if not 0 < self.false_alarm < 0.5:
             raise RequestError(f"--false-alarm {self.false_alarm:g}: a chance between 0 and 0.5, such as 0.05")
-        if not 0 < self.weight <= 1:
-            raise RequestError(f"--ewma-weight {self.weight:g}: a weight above 0 and up to 1, such as 0.2")
+        if not LEAST_WEIGHT <= self.weight <= 1:
+            raise RequestError(f"--ewma-weight {self.weight:g}: a weight from {LEAST_WEIGHT:g} to 1, such as 0.2")
         if self.seed < 0:
             raise RequestError(f"--seed {self.seed}: 0 or more")
 

@@ -86,7 +86,7 @@ def coverage_text(estimate: Estimate) -> str:
         return ""
     found = estimate.coverage
     if found is None:
-        return "not measured for this number and method; evenhand simulate coverage measures it"
+        return "not measured for this number and method"
     shares, iccs = (", ".join(f"{number:g}" for number in numbers) for numbers in (_percents(found.shares), found.iccs))
     return (
         f"measured {shares} % at intraclass correlations {iccs}: share of {100 * found.level:g} % intervals that hold the truth in "

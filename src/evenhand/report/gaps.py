@@ -78,10 +78,13 @@ def pooled(audit: Audit, facet: Facet) -> str:
         (
             e.reason
             for e in audit.estimates
-            if e.statistic == "variance_component"
-            and e.params.get("facet") == facet.name
-            and e.status != "ok"
+            if e.status != "ok"
             and e.reason
+            and (
+                is_of_arms(e)
+                if facet is ARM
+                else e.statistic == "variance_component" and e.params.get("facet") == facet.name
+            )
         ),
         "",
     )

@@ -158,7 +158,10 @@ def _quantity(audit: Audit, gap: Estimate, quantity: str) -> Estimate | None:
 
 
 def group_sentences(audit: Audit, judge: str) -> Iterator[str]:
-    """The widest gap for its standard error, with its interval; one line."""
+    """The widest gap for its standard error, with its interval, in one line; and why there is none along an axis."""
+    for one in audit.of("group_gap", judge):
+        if one.status == "not_assessed" and one.params.keys() == {"axis"}:
+            yield f"gaps in errors between groups ({printable(one.params['axis'])}): none, {printable(one.reason)}"
     widest = [
         one
         for one in audit.of("group_gap", judge)

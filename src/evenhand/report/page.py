@@ -212,6 +212,14 @@ def _crossed(audit: Audit) -> str:
     return f"; crossed with {said.second_unit}, {count_text(said.n_second_units)} levels" if said.second_unit else ""
 
 
+def _recorded(audit: Audit) -> list[tuple[str, str]]:
+    """The names of models, wordings and the like that the data hold."""
+    table, named = audit.tables.get("conditions"), dict[str, list[str]]()
+    for facet, value, rows in table.rows if table else ():
+        named.setdefault(str(facet), []).append(f"{value} ({count_text(float(rows or 0))} rows)")
+    return [(f"values of {facet}", ", ".join(values)) for facet, values in named.items()]
+
+
 def _declarations(audit: Audit) -> tuple[tuple[str, str], ...]:
     said = audit.declarations
     rows: Sequence[tuple[str, str]] = (
@@ -223,6 +231,7 @@ def _declarations(audit: Audit) -> tuple[tuple[str, str], ...]:
         ("abstentions", said.abstention_mode),
         ("ties", said.tie_handling),
         ("conditions", ", ".join(f"{facet} {count_text(n)}" for facet, n in said.conditions.items()) or "none named"),
+        *_recorded(audit),
         ("clusters", f"{said.cluster_unit}, {count_text(said.n_units)} units{_crossed(audit)}"),
         ("interval method", f"{said.interval_method}: {_intervals(audit)}"),
         ("confidence level", _level(audit)),

@@ -131,6 +131,9 @@ def system_sentences(audit: Audit, judge: str) -> Iterator[str]:
     """One line: how far the judge ranks systems as the reference does, and which it finds best."""
     found = _of_systems(audit, judge)
     if len(found) < 2:
+        absent = find(audit, "system_mean", judge)
+        if absent is not None and absent.status == "not_assessed":
+            yield f"systems are not compared: {printable(absent.reason)}"
         return
     said = f"{len(found)} systems"
     said += f" ({printable(audit.declarations.reading['author'])})" if "author" in audit.declarations.reading else ""

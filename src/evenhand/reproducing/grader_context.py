@@ -13,6 +13,7 @@ from numpy.random import default_rng
 
 from evenhand.reproducing.lines import Line, held_exactly, identity, not_computed, numbers, statement
 from evenhand.simulate.loop import Cohort, Course, simulate_course
+from evenhand.stats import calibration
 from evenhand.stats import loop as of
 from evenhand.stats.arrays import Array
 from evenhand.stats.generalizability import reliability_of_mean
@@ -37,7 +38,7 @@ _QWK_MARGIN, _MAE_MARGIN = 0.02, 0.10
 
 def grader_context() -> tuple[Line, ...]:
     """Every line, in the order of the text."""
-    return (*_measures(), *_original_contrast(), *_verdicts(), *_exemplars(), *_loop(), *_groups())
+    return (*_measures(), *_original_contrast(), *_verdicts(), *_calibration(), *_exemplars(), *_loop(), *_groups())
 
 
 def reached(place: str, quantity: str, published: str, inputs: Sequence[str], formula: Callable[..., float]) -> Line:
@@ -139,6 +140,38 @@ def _verdicts() -> Iterator[Line]:
                 yield statement(place, f"{metric}, {model}", said, " or ".join(open_), holds=said in open_)
         if most:
             yield held_exactly(place, f"no QWK gain larger than, {model}", most, qwk[1])
+
+
+def _calibration() -> Iterator[Line]:
+    """Calibration without the label: what its definition fixes, and the raw gain of the label as the difference of two contrasts."""
+    place, rng = "RQ2, calibration without the label", default_rng(_SEED)
+    apart = []
+    for _ in range(N_TABLES):
+        reference, mark = rng.integers(0, 11, (2, 40)).astype(np.float64)
+        intercept, slope = calibration.line(mark_sums(reference, mark, np.zeros(40, dtype=np.int64), 1)[0])
+        fitted = intercept + slope * mark
+        apart += [fitted.mean() - reference.mean(), fitted.std() - reference.std()]
+    yield identity(place, "it gives the teacher's mean and SD", "s_t/s_m", float(np.abs(apart).max()), N_TABLES)
+    rows = (
+        ("Gemini 3.5 Flash Lite", "0.008", "0.005", "0.006", "0.003"),
+        ("GPT-4.1-mini", "0.097", "0.093", "0.002", "0.004"),
+        ("GPT-5-mini", "0.052", "0.053", "0.002", "-0.001"),
+        ("Qwen3-235B", "0.098", "0.108", "-0.011", "-0.010"),
+        ("Claude Opus 5.5", "0.132", "0.103", "0.010", "0.029"),
+        ("Llama 4 Maverick", "0.049", "0.003", "0.015", "0.046"),
+        ("GPT-5-mini, reasoning minimal", "0.047", "0.008", "0.018", "0.039"),
+    )
+    for model, alone, over_label, _, raw in rows:
+        yield reached(place, f"raw label gain, {model}", raw, (alone, over_label), lambda one, other: one - other)
+    columns = ("calibration alone", "calibration against the label", "label after calibration", "raw label gain")
+    for at, (column, published) in enumerate(zip(columns, ("0.076", "0.038", "0.014", "0.038"), strict=True), 1):
+        yield reached(
+            place,
+            f"mean of the last three, {column}",
+            published,
+            [row[at] for row in rows[-3:]],
+            lambda *one: sum(one) / 3,
+        )
 
 
 def _exemplars() -> Iterator[Line]:

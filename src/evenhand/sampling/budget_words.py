@@ -42,6 +42,13 @@ def plural(count: int) -> str:
     return f"{count:,} response{'s' if count != 1 else ''}"
 
 
+def shared(people: Population) -> str:
+    """What responses share."""
+    if people.n_clusters == len(people.responses):
+        return "that share no cluster"
+    return f"of {people.n_clusters:,} clusters"
+
+
 def effect(people: Population, n: int) -> float:
     """Design effect of n labels that are spread over the clusters, at the assumed intraclass correlation."""
     return design_effect_at(ASSUMED_ICC, n / people.n_clusters)
@@ -62,10 +69,10 @@ def budget_lines(people: Population, n: int | None, level: float) -> Iterator[st
         yield f"{'':{_WIDTH}}{one:>6,}   {100 * at_best:>13.1f} %   {100 * (high - low) / 2:>22.1f} points   {one / deff:>12.0f} labels"
     for agreement in AGREEMENTS:
         yield f"{'':{_WIDTH}}to certify {100 * agreement:g} % with no error among them: {_needed(people, agreement, level)}"
-    yield (
-        f"{'':{_WIDTH}}level {level:g}; labels spread over {people.n_clusters:,} clusters, whose responses are taken to share a correlation "
-        f"of {ASSUMED_ICC:g}"
-    )
+    taken = "responses taken as independent"
+    if people.n_clusters < len(people.responses):
+        taken = f"labels spread over {people.n_clusters:,} clusters, whose responses are taken to share a correlation of {ASSUMED_ICC:g}"
+    yield f"{'':{_WIDTH}}level {level:g}; {taken}"
 
 
 def _needed(people: Population, agreement: float, level: float) -> str:
@@ -90,7 +97,7 @@ def allocation_lines(people: Population, n: int, spread: Array | None, level: fl
         sizes = sizes_of(people, n, how, spread)
         said = f"{lead:{_WIDTH}}{how}: {' + '.join(f'{size:,}' for size in sizes.tolist())}"
         if spread is not None:
-            said += f"; share of wrong verdicts give or take {100 * z * std_error(people, sizes, spread):.2f} points"
+            said += f"; share of wrong verdicts give or take {100 * z * std_error(people, sizes, spread):.2f} points, were responses independent"
         yield said
     if spread is not None and len(people.strata) > 1 and not people.known.all() and people.known.any():
         bare = [printable(name) for name, known in zip(people.strata, people.known, strict=True) if not known]

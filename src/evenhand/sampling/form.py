@@ -51,11 +51,13 @@ class Form(BaseModel):
         ends = f" from {self.range[0]:g} to {self.range[1]:g}" if self.range else ""
         return f"a number{ends}, with a decimal point, or {CANNOT_ASSESS}"
 
-    def label(self, text: str) -> str | None:
-        """A cell as the label it says, or None where it says none that is allowed."""
-        if folded(text) == folded(CANNOT_ASSESS):
+    def label(self, text: str, decimal: str = ".") -> str | None:
+        """A cell as the label it says, or None where it says none that is allowed; a decimal comma only where it is declared."""
+        if "_".join(folded(text).split()) == folded(CANNOT_ASSESS):
             return CANNOT_ASSESS
         key = canonical(text.strip())
+        if decimal == "," and not self.levels and key.count(",") == 1 and "." not in key:
+            key = canonical(key.replace(",", "."))
         if self.levels:
             exact = [level for level in self.levels if canonical(level) == key]
             loose = [level for level in self.levels if folded(level) == folded(text)]

@@ -17,6 +17,7 @@ from evenhand.sampling.returned import Returned
 from evenhand.stats.agreement import cohen_kappa
 from evenhand.stats.arrays import Array
 from evenhand.stats.marks import lin_ccc
+from evenhand.verdicts.rated_columns import heading
 from evenhand.verdicts.sides import split_condition
 
 OWN_COLUMNS = ("rater_id", "rater_kind", "label", "weight", "stratum", "comment")
@@ -103,7 +104,7 @@ def _header(sheets: Sequence[Returned], plan: SamplePlan) -> list[str]:
     place = [*plan.response_columns, *([plan.criterion_column] if plan.shape == "long" else [])]
     criteria = plan.form.criteria if plan.shape == "wide" else ("",)
     labels = [f"label_{name}" if name else "label" for name in criteria]
-    rated = [f"rated ({one.rater})" + (f" {name}" if name else "") for one in sheets for name in criteria]
+    rated = [heading(one.rater, name) for one in sheets for name in criteria]
     return [*place, "rater_id", "rater_kind", *labels, "weight", "stratum", *rated, "comment"]
 
 

@@ -32,7 +32,7 @@ def look(sources: Sequence[str], spec: Spec, labels: Path | None, wish: Wish) ->
         _, people = _read(engine, sources, spec, labels, wish)
     spread = spreads(people, wish.expected)
     lines = [
-        f"read    {words.plural(len(people.responses))} of {people.n_clusters:,} clusters",
+        f"read    {words.plural(len(people.responses))} {words.shared(people)}",
         *words.strata_lines(people),
     ]
     lines += words.budget_lines(people, wish.n, spec.confidence_level)

@@ -1,6 +1,7 @@
 """From filled sheets to the file of labels: checked, accounted for, and written whole or not at all."""
 
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,7 +13,13 @@ from evenhand.sampling.returned import read_sheets
 
 
 def read_back(
-    folder: Path, sheets: Sequence[Path], out: Path, *, encoding: str | None = None, sheet: str | None = None
+    folder: Path,
+    sheets: Sequence[Path],
+    out: Path,
+    *,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    decimal: str | None = None,
 ) -> str:
     """Read filled sheets of a sample, write their labels, and say what became of every row.
 
@@ -22,13 +29,14 @@ def read_back(
         out: the CSV file of labels.
         encoding: of CSV sheets; UTF-8, or UTF-16 with its mark, when None.
         sheet: of workbooks with several.
+        decimal: mark of marks; a point when None.
 
     Raises:
         EvenhandError: no sample, a sheet that does not fit, or a place that cannot be written; nothing is written then.
     """
     sample = load(folder)
     check_file(out, is_labels, sheets)
-    returned = read_sheets(sheets, sample, encoding=encoding, sheet=sheet)
+    returned = read_sheets(sheets, sample, encoding=encoding, sheet=sheet, decimal=decimal)
     if not any(one.labels for one in returned):
         raise SourceError("the sheets hold no label: fill the label columns, save, and read them again")
     lines = [
@@ -49,10 +57,12 @@ def read_back(
         lines.append(f"note    no label at all in {quoted(bare)}: numbers speak of the other responses only")
     if missing:
         lines.append(
-            f"note    {missing:,} of the drawn responses without a label; weights make up for them within their stratum, as if they were missing by "
-            "chance: have them labelled, or say so"
+            f"note    {missing:,} of the drawn responses {'has' if missing == 1 else 'have'} no label; weights make up for that within their "
+            "stratum, as if labels were missing by chance: have them labelled, or say so"
         )
-    lines.append(f"next    evenhand audit VERDICTS --labels {printable(str(out))} --weight weight --out audit")
+    lines.append(
+        f"next    evenhand audit VERDICTS --labels {printable(shlex.quote(str(out)))} --weight weight --out audit"
+    )
     return "\n".join(lines)
 
 

@@ -26,6 +26,7 @@ class Returned:
         comments: code → comment.
         rows, blank_rows: of the sheet.
         blank: label cells without a label, in the rows that have a code.
+        lacking, foreign: rows of the rater's own sheet that are not there, and rows of another rater's.
     """
 
     rater: str
@@ -34,6 +35,8 @@ class Returned:
     rows: int
     blank_rows: int
     blank: int
+    lacking: int
+    foreign: int
 
     @property
     def account(self) -> str:
@@ -42,13 +45,20 @@ class Returned:
         said = f"{self.rows:,} rows, {len(self.labels):,} labels"
         said += f" ({unsure:,} of them {CANNOT_ASSESS})" if unsure else ""
         said += f", {self.blank:,} blank label cells" if self.blank else ""
+        said += f", {self.lacking:,} rows of the sheet are not there" if self.lacking else ""
+        said += f", {self.foreign:,} rows are of another rater's sheet" if self.foreign else ""
         return said + (f", {self.blank_rows:,} blank rows left out" if self.blank_rows else "")
 
 
 def read_sheets(
-    paths: Sequence[Path], sample: Sample, *, encoding: str | None = None, sheet: str | None = None
+    paths: Sequence[Path],
+    sample: Sample,
+    *,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    decimal: str | None = None,
 ) -> tuple[Returned, ...]:
-    """Read the sheets of several raters; encoding and sheet as for any file.
+    """Read the sheets of several raters; encoding, sheet and the decimal mark as for any file.
 
     Raises:
         RequestError: two sheets of one name.
@@ -64,21 +74,36 @@ def read_sheets(
     for path in paths:
         with Engine() as engine:
             source = read_file(engine, path, encoding=encoding, sheet=sheet)
-            found.append(_read(engine, source, path.stem, sample.plan, sample.key))
+            found.append(_read(engine, source, path.stem, sample, decimal or "."))
     return tuple(found)
 
 
-def _read(engine: Engine, source: Source, rater: str, plan: SamplePlan, key: Mapping[str, KeyRow]) -> Returned:
+def _read(engine: Engine, source: Source, rater: str, sample: Sample, decimal: str) -> Returned:
+    plan, key = sample.plan, sample.key
     headings = _headings(source, plan)
     columns = ", ".join(source.column(name, "the sheet") for name in headings.values())
     rows = [[str(cell) for cell in row] for row in engine.rows(f"SELECT {columns} FROM {source.relation}")]
-    sheet = _Sheet(source, plan, key, headings)
+    sheet = _Sheet(source, plan, key, headings, decimal)
     for number, row in enumerate(rows, source.first_row):
         sheet.take(number, dict(zip(headings, row, strict=True)))
     if sheet.faults:
         more = len(sheet.faults) - _MOST_FAULTS
-        raise SourceError("; ".join(sheet.faults[:_MOST_FAULTS]) + (f"; and {more:,} more" if more > 0 else ""))
-    return Returned(rater, sheet.labels, sheet.comments, len(rows), sheet.blank_rows, sheet.blank)
+        said = "; ".join(sheet.faults[:_MOST_FAULTS]) + (f"; and {more:,} more" if more > 0 else "")
+        commas = sheet.has_commas and decimal != ","
+        raise SourceError(said + ("; marks with a decimal comma are read with --decimal ," if commas else ""))
+    seen, mine = set(sheet.seen), _dealt(key, set(sheet.seen))
+    return Returned(
+        rater, sheet.labels, sheet.comments, len(rows), sheet.blank_rows, sheet.blank, len(mine - seen), len(seen - mine)
+    )  # fmt: skip
+
+
+def _dealt(key: Mapping[str, KeyRow], seen: set[str]) -> set[str]:
+    """The codes of the rater's sheet that these are most like: a file's name does not say whose it is."""
+    sheets: dict[str, set[str]] = {}
+    for code, row in key.items():
+        for rater in row.raters.split():
+            sheets.setdefault(rater, set()).add(code)
+    return min(sheets.values(), key=lambda codes: len(codes ^ seen))
 
 
 def _headings(source: Source, plan: SamplePlan) -> dict[str, str]:
@@ -99,9 +124,10 @@ class _Sheet:
     """Takes rows one by one, and keeps what does not fit."""
 
     def __init__(
-        self, source: Source, plan: SamplePlan, key: Mapping[str, KeyRow], headings: Mapping[str, str]
+        self, source: Source, plan: SamplePlan, key: Mapping[str, KeyRow], headings: Mapping[str, str], decimal: str
     ) -> None:
         self.name, self.plan, self.key, self.headings = printable(source.name), plan, key, headings
+        self.decimal, self.has_commas = decimal, False
         self.labels: dict[tuple[str, str], str] = {}
         self.comments: dict[str, str] = {}
         self.seen: dict[str, int] = {}
@@ -129,14 +155,15 @@ class _Sheet:
                 self.blank += 1
             elif (label := self._label(text)) is None:
                 said = f'"{printable(text)[:80]}" is not {self.plan.form.allowed}'
+                self.has_commas |= self.plan.form.label(text, ",") is not None
                 self.faults.append(self._at(number, self.plan.form.heading(criterion), said))
             else:
                 self.labels[code, criterion] = label
 
     def _label(self, text: str) -> str | None:
         """What a cell says, with or without the apostrophe that keeps a spreadsheet from running it."""
-        found = self.plan.form.label(text)
-        return self.plan.form.label(plain_text(text)) if found is None else found
+        found = self.plan.form.label(text, self.decimal)
+        return self.plan.form.label(plain_text(text), self.decimal) if found is None else found
 
     def _asked(self, number: int, code: str, cells: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         absent = self.plan.not_asked.get(code, ())

@@ -1,5 +1,6 @@
 """What is said of a sample: on the terminal, and in the note beside its plan."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -34,7 +35,8 @@ def said_of(made: Drawn, plan: SamplePlan, out: Path, *, has_xlsx: bool) -> Iter
         + f", {kinds}; send this folder"
     )
     yield f"key     {place}/{KEY} says what each code is: keep it to yourself"
-    yield f"next    evenhand sample {place} --read {place}/{SHEETS}/rater_1.csv --read ... --out labels.csv"
+    folder, first = (printable(shlex.quote(str(path))) for path in (out, out / SHEETS / "rater_1.csv"))
+    yield f"next    evenhand sample {folder} --read {first} --read ... --out labels.csv"
     yield from _notes(made, plan, has_xlsx=has_xlsx)
 
 

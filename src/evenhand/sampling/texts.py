@@ -1,9 +1,10 @@
 """Texts that a rater is to read, as far as the user named their columns; columns that would give the judge away are refused."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evenhand.errors import RequestError, printable
+from evenhand.sampling.sheets import LONGEST
 from evenhand.verdicts.attributes import attribute
 from evenhand.verdicts.layout import CRITERION, expand
 from evenhand.verdicts.reading import Reading
@@ -48,11 +49,26 @@ def texts_of(reading: Reading, named: Sequence[str], responses: Sequence[str]) -
             f'"{printable(reading.spec.explanation or "")}" holds the judge\'s own words: raters who read them are no longer blind to it'
         )
     headings = ["text"] if len(plain) == 1 else [f"text {number}" for number in range(1, len(plain) + 1)]
+    texts = [_values(reading, column, responses) for column in plain]
+    for column, values in zip(plain, texts, strict=True):
+        notes += _of_length(column, values)
     return Texts(
-        {heading: _values(reading, column, responses) for heading, column in zip(headings, plain, strict=True)},
+        dict(zip(headings, texts, strict=True)),
         {name: _values(reading, columns[name], responses) for name in reading.criteria if name in columns},
         tuple(notes),
     )
+
+
+def _of_length(column: str, values: Sequence[str]) -> Iterator[str]:
+    """What a rater will not see."""
+    blank, long = sum(not text.strip() for text in values), sum(len(text) > LONGEST for text in values)
+    if blank:
+        yield f'"{printable(column)}" is blank for {blank:,} of the drawn responses: their raters see a code only'
+    if long:
+        yield (
+            f'"{printable(column)}" is longer than {LONGEST:,} characters for {long:,} of the drawn responses, and is cut off there: a '
+            "spreadsheet's cell takes no more"
+        )
 
 
 def _expanded(reading: Reading, pattern: str) -> Mapping[str, str]:

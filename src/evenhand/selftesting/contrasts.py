@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from evenhand.results import Estimate
+from evenhand.selftesting.marks import reference_sd
 from evenhand.selftesting.planting import Defect, Rule, excludes
 from evenhand.stats.agreement import share
 from evenhand.stats.arrays import Array
@@ -19,6 +20,8 @@ from evenhand.watching.saved import SavedTallies
 
 POINTS = (0.05, 0.1, 0.2)
 SHARES = (0.1, 0.25, 0.5)
+_OF_TOTALS = ("label_effect", "drift")
+"""What moves a response's total; a gap between groups is of single verdicts, or of such a move."""
 _STATISTICS = {"label_effect": "a label moves its marks", "drift": "an arm moves its marks", "group_gap": "groups are judged apart"}  # fmt: skip
 MOST = 6
 """Contrasts that are planted, the first of the audit."""
@@ -45,14 +48,20 @@ def of_positions(saved: SavedTallies, source: str, rule: Rule) -> Iterator[Defec
 
 
 def of_contrasts(saved: SavedTallies, level: float) -> Iterator[Defect]:
-    """Shifts under arms and between groups, in SDs of the marks."""
+    """Shifts under arms and between groups, in SDs of what they shift."""
     held = [one for one in saved.audit if _is_plain(one)][:MOST]
-    sd = _sd(saved)
     for one in held:
+        sd, unit = _yardstick(saved, one)
         yield Defect(
-            _STATISTICS[one.statistic], one.id, "its interval excludes 0",
-            "SDs of the marks" if sd else "in its own unit", SHARES, partial(_moved, one, sd or 1.0, level),
+            f"{_STATISTICS[one.statistic]} ({_which(saved, one)})", one.id, "its interval excludes 0", unit, SHARES,
+            partial(_moved, one, sd, level),
         )  # fmt: skip
+
+
+def _which(saved: SavedTallies, one: Estimate) -> str:
+    """What tells a contrast from others of its kind."""
+    parts = [one.params[key].replace("_", " ") for key in ("level", "metric") if key in one.params]
+    return ", ".join([*parts, *([one.source] if one.source not in saved.sources or not parts else [])])
 
 
 def _is_plain(one: Estimate) -> bool:
@@ -67,9 +76,14 @@ def _moved(one: Estimate, sd: float, level: float, rng: np.random.Generator, siz
     return bool(abs(seen) > reach)
 
 
-def _sd(saved: SavedTallies) -> float | None:
-    for name in ("sd_total/reference", "sd_total/judge"):
-        found = saved.audit.get(name)
-        if found is not None and found.estimate:
-            return found.estimate
-    return None
+def _yardstick(saved: SavedTallies, one: Estimate) -> tuple[float, str]:
+    """What a size of 1 is, in the estimate's own unit, and its name."""
+    metric = one.params.get("metric", "")
+    if one.statistic in _OF_TOTALS or metric in _OF_TOTALS:
+        for name in ("sd_total/reference", "sd_total/judge"):
+            found = saved.audit.get(name)
+            if found is not None and found.estimate:
+                return found.estimate, "SDs of the responses' totals"
+    elif not metric and (sd := reference_sd(saved, one.source)) > 0:
+        return sd, "SDs of the reference's marks"
+    return 1.0, "in its own unit"

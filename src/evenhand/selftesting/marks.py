@@ -51,8 +51,7 @@ def mark_shape(saved: SavedTallies, source: str) -> MarkShape:
     Raises:
         RequestError: no reference marks, marks that do not vary, or fewer than two clusters.
     """
-    kind = saved.audit.declarations.scale
-    found = saved.mark_sums(source) if kind == "continuous" else (mark_sums_of_levels(saved.cells(source)), 1)
+    found = _sums(saved, source)
     if found is None or not saved.audit.data.has_reference:
         raise RequestError("selftest of marks needs reference marks: give --reference COL or --labels FILE")
     sums, factor = found
@@ -70,6 +69,22 @@ def mark_shape(saved: SavedTallies, source: str) -> MarkShape:
     correlation = min(max(correlation, 0.0), 0.999)
     said = (f"the judge in question has the reference's mean and spread, and correlates with it as yours does ({correlation:.2f})",)  # fmt: skip
     return MarkShape(n, centred, spread, sd, correlation, _icc(saved, source, sums, factor), said)
+
+
+def reference_sd(saved: SavedTallies, source: str) -> float:
+    """Standard deviation of the reference's marks that a judge's are paired with, 0 where there are none."""
+    found = _sums(saved, source)
+    if found is None:
+        return 0.0
+    n, t, _, tt, *_ = found[0].sum(axis=0)
+    return float(np.sqrt(max(tt / n - (t / n) ** 2, 0.0)) / found[1]) if n else 0.0
+
+
+def _sums(saved: SavedTallies, source: str) -> tuple[Array, int] | None:
+    """(U, 7) sums of paired marks, and what the marks were multiplied by."""
+    if saved.audit.declarations.scale == "continuous":
+        return saved.mark_sums(source)
+    return mark_sums_of_levels(saved.cells(source)), 1
 
 
 def _icc(saved: SavedTallies, source: str, sums: Array, factor: int) -> float:

@@ -70,10 +70,16 @@ def plan(saved: SavedTallies, source: str, seed: int) -> Plan:
         shape = verdicts.shape_of(saved, source, seed)
         found += verdicts.defects(shape, rule, source, seed)
         said = shape.said
+        if shape.n_lines <= verdicts.WORST:
+            left.append(
+                f"clustered errors: they need more than {verdicts.WORST} checklist lines, there {'is' if shape.n_lines == 1 else 'are'} {shape.n_lines}"
+            )
     elif declared.scale in ("ordinal", "continuous"):
         bank = marks.mark_shape(saved, source)
         found += marks.defects(bank, rule, source)
         said = bank.said
+    if saved.is_weighted:
+        said = (*said, "responses count alike in these worlds: the audit's design weights play no part")
     pairs = list(contrasts.of_positions(saved, source, rule)) if declared.scale == "pairwise" else []
     if not pairs:
         left.append("position bias: it needs pairs shown in both orders, a column --order COL")

@@ -52,6 +52,11 @@ class Shape:
         wrong = self.error_rate * n / 2
         return min(0.5, wrong / max(self.absent.sum(), 1)), min(0.5, wrong / max(self.present.sum(), 1))
 
+    @property
+    def n_lines(self) -> int:
+        """Checklist lines with a verdict."""
+        return int(np.count_nonzero(self.by_line(self.absent + self.present)))
+
     def by_line(self, counts: Array) -> Array:
         """(L,) sums by checklist line."""
         found: Array = counts.ravel() if self.per_cluster else counts.sum(axis=0)
@@ -172,11 +177,13 @@ def defects(shape: Shape, rule: Rule, source: str, seed: int) -> Iterator[Defect
     yield Defect("perfect judge (control)", leniency, "any rule of a single audit", "", (0.0,), perfect, 0.0)
     half = (1 - rule.level) / 2
     yield Defect("judge that errs alike in both directions (control)", leniency, above, "", (0.0,), lenient, half)
-    yield Defect("errors alike on every line (control)", worst, lines_above, "", (0.0,), gathered, 0.05)
+    if shape.n_lines > WORST:
+        yield Defect("errors alike on every line (control)", worst, lines_above, "", (0.0,), gathered, 0.05)
     yield Defect("judge that does not change (control)", changed_id(source), changed, "", (0.0,), drifting, FALSE_ALARM)
     yield Defect("lenient judge", leniency, above, "added to its false accept rate", POINTS, lenient)
     yield Defect("drifting model", changed_id(source), changed, "added to the false accept rate of half the responses", POINTS, drifting)  # fmt: skip
-    yield Defect("clustered errors", worst, lines_above, f"share of its errors on {WORST} lines", SHARES, gathered)
+    if shape.n_lines > WORST:
+        yield Defect("clustered errors", worst, lines_above, f"share of its errors on {WORST} lines", SHARES, gathered)
     yield Defect("random judge", kappa, "its interval reaches 0", "", (1.0,), chance_like)
 
 

@@ -9,7 +9,8 @@ from evenhand.stats.arrays import Array
 class EffectiveSizes:
     """Kish's effective size (Σw)²/Σw² (Kish 1965, section 11.7) of every statistic's own population.
 
-    Values do not change when all tallies are multiplied by one number. Limits at an effective sample size (Korn and Graubard
+    Values do not change when all tallies are multiplied by one number, but for divisors n - 1, in which n becomes the effective
+    size. Limits at an effective sample size (Korn and Graubard
     1998) and design effects do: their tallies are scaled so that they add up to the effective size of their population.
 
     Attributes:

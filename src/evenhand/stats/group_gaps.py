@@ -28,6 +28,24 @@ def gap_cells(
     return np.stack(sums, axis=-1)
 
 
+def at_band_means(value: Array, score: Array, focal: Counts, stratum: Counts, n_strata: int, count: Array) -> Array:
+    """(n,) values moved to the mean score of their stratum, along the slope of the value on the score within strata and groups.
+
+    A stratum that is a band of scores holds the lower ones of the group with the lower mean: without this, a judge that gives
+    back the score itself would show a gap.
+
+    Args:
+        value, score: (n,).
+        focal, stratum, n_strata, count: as in `gap_cells`.
+    """
+    cell = stratum * 2 + focal
+    n, h, y = (np.bincount(cell, weights=one, minlength=2 * n_strata) for one in (count, count * score, count * value))
+    x, held = score - ratio(h, n)[cell], score - ratio(h.reshape(-1, 2).sum(axis=1), n.reshape(-1, 2).sum(axis=1))[stratum]
+    spread, product = float((count * x * x).sum()), float((count * x * (value - ratio(y, n)[cell])).sum())
+    slope = product / spread if spread > _ROUNDING * float((count * score * score).sum()) else 0.0
+    return value - slope * held
+
+
 def kept_strata(cells: Array, least: float = LEAST_IN_STRATUM, units: int = 1) -> NDArray[np.bool_]:
     """(R,) whether a stratum holds that many members of either group, in so many units, from (U, 2, R, 2) cells."""
     members = cells[..., 1]

@@ -105,22 +105,41 @@ def _fewest(is_enough: Callable[[int], bool]) -> float:
     return high
 
 
-def labels_for_mean_of(
-    half_width: float, variance: float, squared_correlation: float, n_judged: float, *, level: float = 0.95,
-    design_effect: float = 1.0,
-) -> float:  # fmt: skip
-    """Labels for a power-tuned prediction-powered mean give or take `half_width`; inf where no number is enough.
+def share_saved(variance: float, judged_variance: float, covariance: float) -> float:
+    """Share of the labels for a mean that a judge's values on ever more responses save: 1 - var(y - λf)/var(y).
 
-    Var = σ²/n · (1 - ρ² (T - n)/T) (Angelopoulos, Duchi and Zrnic 2024, λ at its optimum), so n = σ²(1 - ρ²)/(V - σ²ρ²/T).
+    λ = cov(y, f)/var(f) held within 0 and 1 as in `true_rates.power_tuning`; where it lies between them this is the squared
+    correlation, and a judge whose values fall where the reference's rise saves nothing. NaN where either is constant.
+
+    Args:
+        variance: of the reference's values y.
+        judged_variance: of the judge's values f.
+        covariance: of both.
+    """
+    if not (variance > 0 and judged_variance > 0):
+        return math.nan
+    weight = min(max(covariance / judged_variance, 0.0), 1.0)
+    return weight * (2 * covariance - weight * judged_variance) / variance
+
+
+def labels_for_mean_of(
+    half_width: float, variance: float, saved: float, n_judged: float, *, level: float = 0.95, design_effect: float = 1.0,
+) -> int:  # fmt: skip
+    """Labels for a power-tuned prediction-powered mean give or take `half_width`.
+
+    Var = σ²/n · (1 - ρ² (T - n)/T) (Angelopoulos, Duchi and Zrnic 2024, λ at its optimum), so n = σ²(1 - ρ²)/(V - σ²ρ²/T)
+    up to T. From there on every response has a label, and the judge saves none: n = σ²/V.
 
     Args:
         half_width: wanted.
         variance: σ² of the reference's values.
-        squared_correlation: ρ² of the judge's values with the reference's; 0 is the mean of the labels alone.
+        saved: ρ², as `share_saved` has it; 0 is the mean of the labels alone.
         n_judged: T, everything the judge has a value on, labelled or not.
         level: confidence level.
         design_effect: of values that share clusters.
     """
     z = float(special.ndtri(upper_probability(level)))
-    allowed = (half_width / z) ** 2 / design_effect - variance * squared_correlation / n_judged
-    return math.inf if allowed <= 0 else math.ceil(variance * (1 - squared_correlation) / allowed)
+    wanted = (half_width / z) ** 2 / design_effect
+    if variance / wanted >= n_judged:
+        return math.ceil(variance / wanted)
+    return math.ceil(variance * (1 - saved) / (wanted - variance * saved / n_judged))

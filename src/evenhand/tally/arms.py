@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evenhand.errors import RequestError, did_you_mean, printable, quoted
 from evenhand.stats.arrays import Array, Counts
 from evenhand.tally.arms_columns import by_learner, by_question, by_tail, means_of_numbers, shown_texts, text_grid
-from evenhand.tally.conditions import facet_roles, split_condition, whole_totals
+from evenhand.tally.conditions import OCCASION, facet_roles, split_condition, whole_totals
 from evenhand.tally.groups import ResponseGroups, groups_of_responses
 from evenhand.tally.marks import level_values
 from evenhand.verdicts.order import natural
@@ -36,6 +36,7 @@ class Arms:
         n_responses: n.
         run, response, arm, occasion: (m,) of each grading.
         occasions: (O,) values of the further facets (wording, occasion, order), which repeat the same question.
+        asked: (O,) number of the wording and order of each: what has the same number are repeats of one prompt.
         mark: (m,) total of the response, NaN where it is not scored throughout.
         reference: (n,) NaN where there is none.
         label, n_prior, level: (n, A) the attainment stated, from how many earlier answers, and the mean mark of the
@@ -60,6 +61,7 @@ class Arms:
     arm: Counts
     occasion: Counts
     occasions: tuple[str, ...]
+    asked: Counts
     mark: Array
     reference: Array
     label: Array
@@ -150,6 +152,7 @@ def tally_arms(table: VerdictTable, rater: int) -> Arms | None:
         arm=_whole(found["arm"]),
         occasion=_whole(found["occasion"]),
         occasions=tuple(", ".join(one) for one in occasions),
+        asked=_asked(rest, occasions),
         mark=_floats(found["judge"]) / factor,
         reference=_floats(each["reference"]) / factor,
         label=means_of_numbers(text_grid(shown["label_shown"], size))[0],
@@ -205,6 +208,13 @@ def of_control(table: VerdictTable) -> VerdictTable:
         rated=rated,
         n_responses=n_responses,
     )
+
+
+def _asked(roles: Sequence[str], occasions: Sequence[tuple[str, ...]]) -> Counts:
+    """A number for every combination of values, the same where only the occasion differs."""
+    prompts = [tuple(value for role, value in zip(roles, one, strict=True) if role != OCCASION) for one in occasions]
+    numbers = {prompt: at for at, prompt in enumerate(dict.fromkeys(prompts))}
+    return np.array([numbers[prompt] for prompt in prompts], dtype=np.int64)
 
 
 def _by_parts(values: Sequence[str]) -> list[object]:

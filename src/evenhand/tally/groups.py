@@ -74,7 +74,7 @@ class Groups:
 
 
 def tally_groups(table: VerdictTable, rater: int) -> tuple[Groups, ...]:
-    """Count one judge's paired verdicts by every axis that the spec names, where there is a reference.
+    """Count one judge's paired verdicts by every axis that the spec names; without a reference there are none.
 
     Raises:
         MappingError: a column that no file with the response id has.
@@ -84,7 +84,7 @@ def tally_groups(table: VerdictTable, rater: int) -> tuple[Groups, ...]:
     axes = table.reading.spec.group
     if len(set(axes)) < len(axes):
         raise RequestError(f"--group {printable(', '.join(axes))}: each axis is one column, named once")
-    return tuple(_axis(table, rater, axis) for axis in axes) if table.reading.has_reference else ()
+    return tuple(_axis(table, rater, axis) for axis in axes)
 
 
 def weighted_groups(table: VerdictTable, rater: int, groups: Groups, weights: str, power: int) -> Groups:
@@ -96,7 +96,7 @@ def weighted_groups(table: VerdictTable, rater: int, groups: Groups, weights: st
         weights: relation of (response, weight).
         power: of the weight.
     """
-    return _counted(table, rater, groups.axis, groups.names, weights, power)
+    return _counted(table, rater, groups.axis, groups.names, weights, power) if table.reading.has_reference else groups
 
 
 def groups_of_responses(table: VerdictTable, rows: str) -> tuple[ResponseGroups, ...]:
@@ -117,7 +117,11 @@ def groups_of_responses(table: VerdictTable, rows: str) -> tuple[ResponseGroups,
 
 
 def _axis(table: VerdictTable, rater: int, axis: str) -> Groups:
-    return _counted(table, rater, axis, _names(table, axis))
+    names = _names(table, axis)
+    if table.reading.has_reference:
+        return _counted(table, rater, axis, names)
+    none = np.zeros(0, dtype=np.int64)
+    return Groups(axis, names, len(table.units.names), none, none, none, none, none, np.zeros(0), 0)
 
 
 def _names(table: VerdictTable, axis: str) -> tuple[str, ...]:

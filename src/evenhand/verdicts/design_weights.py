@@ -11,6 +11,9 @@ OPTION = "--weight"
 _WAY_OUT = (
     "a design weight is 1 / (chance of being sampled), above 0; leave a response that was not sampled out of the file"
 )
+_PLAIN = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
+_LEAST, _MOST = 1e-15, 1e15
+"""Beyond them no chance of being sampled lies, and squares of weights would leave double precision."""
 _OF_ROWS = ("clopper_pearson", "wilson", "cr2_t")
 """Interval methods that count every verdict alike."""
 
@@ -20,7 +23,7 @@ def design_weights(reading: Reading) -> str:
 
     Raises:
         RequestError: a reading whose rows are no responses, or an interval that counts every verdict alike.
-        MappingError: no file with the response id has the column; a weight that is no number above 0; a response without one.
+        MappingError: no file with the response id has the column; a weight that is no number from 1e-15 to 1e15; a response without one.
         KeyClashError: two weights of one response.
     """
     column, spec, engine = reading.spec.weight or "", reading.spec, reading.engine
@@ -39,7 +42,7 @@ def design_weights(reading: Reading) -> str:
         text = label_text(source.column(column, OPTION), spec)
         _check(reading, source, column, text)
         key = response_key(source, spec.response, spec)
-        selects.append(f"SELECT {key} AS response, try_cast(trim({text}) AS DOUBLE) AS weight FROM {source.relation}")
+        selects.append(f"SELECT {key} AS response, {_number(text)} AS weight FROM {source.relation}")
     found = engine.name("weights")
     engine.run(
         f"CREATE TEMP TABLE {found} AS SELECT response, min(weight) AS weight, max(weight) AS other FROM ({' UNION ALL '.join(selects)}) "
@@ -54,10 +57,15 @@ def design_weights(reading: Reading) -> str:
     return scaled
 
 
+def _number(text: str) -> str:
+    """A cell as a number, NULL where it is none: the engine alone would read 1_000 and 0x10, too."""
+    return f"CASE WHEN regexp_full_match(trim({text}), '{_PLAIN}') THEN try_cast(trim({text}) AS DOUBLE) END"
+
+
 def _check(reading: Reading, source: Source, column: str, text: str) -> None:
-    """Refuse a cell that is neither blank nor a finite number above 0."""
-    number = f"try_cast(trim({text}) AS DOUBLE)"
-    test = f"trim({text}) <> '' AND ({number} IS NULL OR NOT isfinite({number}) OR {number} <= 0)"
+    """Refuse a cell that is neither blank nor a number that can be a weight."""
+    number = _number(text)
+    test = f"trim({text}) <> '' AND ({number} IS NULL OR {number} NOT BETWEEN {_LEAST!r} AND {_MOST!r})"
     if place := rows_with(reading.engine, source, test, limit=1):
         bad = reading.engine.one(f"SELECT trim({text}) FROM {source.relation} WHERE {test} LIMIT 1")[0]
         raise MappingError(f'{OPTION}: {place} column "{printable(column)}" holds "{printable(str(bad))}": {_WAY_OUT}')

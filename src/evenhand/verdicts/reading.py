@@ -49,6 +49,7 @@ class Reading:
         humans: raters of kind human beside the judges, in natural order.
         of_humans: table of their rows as (rater, response, criterion, condition, reference, status, ...), rater a position
             in ``humans``, reference the text; empty without humans.
+        constant: facet → column of facets that take one value, and so make no conditions.
     """
 
     engine: Engine
@@ -68,6 +69,7 @@ class Reading:
     places: Mapping[str, tuple[tuple[Source, str], ...]] = field(default_factory=dict)
     humans: tuple[str, ...] = ()
     of_humans: str = ""
+    constant: Mapping[str, str] = field(default_factory=dict)
 
     def where(self, side: str, text: str) -> str:
         """The first place of a text on a side: file, row and column."""
@@ -155,8 +157,11 @@ def read_slots(
         return slots.joined(*sides)
     shaped = reshape(engine, spec, kinds[0])
     table, spec = shaped.source, shaped.spec
-    complete = _without_constant_facets(engine, spec, recognise(spec, [table]), table)
+    recognised = recognise(spec, [table])
+    complete = _without_constant_facets(engine, spec, recognised, table)
+    facets = {role: getattr(recognised, role) for role in FACETS if getattr(recognised, role)}
     slots = Slots(engine, complete, (table,) if carry and table is not kinds[0] else everything, carry=carry)
+    slots.constant = {role: column for role, column in facets.items() if getattr(complete, role) is None}
     slots.notes += (*shaped.notes, *overlooked(complete, table), *overlooked_weights(complete, table))
     return slots.rated(table) if complete.rater and complete.verdict else slots.paired(table)
 

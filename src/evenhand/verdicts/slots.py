@@ -16,6 +16,7 @@ from evenhand.verdicts.layout import (
 from evenhand.verdicts.meeting import Meeting
 from evenhand.verdicts.order import natural
 from evenhand.verdicts.parsing.forms import declared_form
+from evenhand.verdicts.rated_columns import rated_columns
 from evenhand.verdicts.raters import Raters, find_raters
 from evenhand.verdicts.reading import Layout, Reading
 from evenhand.verdicts.replies import parse_replies
@@ -44,6 +45,7 @@ class Slots:
         self.of_humans = ""
         self.form = declared_form(spec)
         self.met_on: dict[str, str] = {}
+        self.constant: dict[str, str] = {}
 
     def paired(self, source: Source) -> Reading:
         """Judge and reference in the same row."""
@@ -95,6 +97,7 @@ class Slots:
                 for number, columns in enumerate(mine.judges)
             )
         labelled = self._melt(right, 0, theirs.criteria, {"reference": theirs.judges[0]}, codes)
+        self._keep_rated(right, theirs.criteria, codes)
         places = {"judge": _places(judge, mine.of_judges), "reference": _places(reference, theirs.of_judges)}
         met = self._join(self._parsed(judged), labelled, left, right)
         return self._reading("joined", *met, names, codes, True, places)
@@ -188,6 +191,23 @@ class Slots:
         self.humans, self.of_humans = found.humans, self.engine.name("humans")
         rows = self._of_raters(side, found.humans, {"reference": [self.spec.verdict]}, codes)
         self.engine.run(f"CREATE TEMP TABLE {self.of_humans} AS {rows}")
+
+    def _keep_rated(self, side: Side, criteria: Sequence[str], codes: Sequence[str]) -> None:
+        """What each of several people said beside the reference, where the file is one of labels that ``evenhand sample`` wrote."""
+        found = rated_columns(side.source.columns, criteria)
+        if self.carry or self.humans or len(found) < 2:
+            return
+        names = sorted(found, key=natural)
+        said = " UNION ALL ".join(
+            self._melt(side, number, criteria, {"reference": found[name]}, codes) for number, name in enumerate(names)
+        )
+        self.humans, self.of_humans = tuple(names), self.engine.name("humans")
+        self.engine.run(f"CREATE TEMP TABLE {self.of_humans} AS SELECT * FROM ({said}) WHERE trim(reference) <> ''")
+        how = "is said without --weight only" if self.spec.weight else "is said, too"
+        self.notes.append(
+            f"{printable(side.source.name)}: labels of {len(names)} people ({quoted(names, 6)}) stand beside the reference; how far they agree, "
+            f"and the judge with each of them, {how}"
+        )
 
     def _count_others(self, side: Side, rater: str, read: Sequence[str]) -> None:
         """Rows of raters who are neither judge nor reference: humans beside a gold standard."""
@@ -337,6 +357,7 @@ class Slots:
             places={side: tuple(pairs) for side, pairs in places.items()},
             humans=self.humans,
             of_humans=self.of_humans,
+            constant=self.constant,
         )
 
 

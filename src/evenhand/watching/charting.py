@@ -1,6 +1,5 @@
 """Many saved audits in, a control chart of each watched number out."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -98,8 +97,7 @@ def draw_charts(
             )
             for found, one, at in zip(by_audit, audits, places, strict=True)
         ]
-        domain = (0.0, 1.0) if by_audit[-1][name].is_rate else (-math.inf, math.inf)
-        charts.append(Charted(name, chart(sides, false_alarm / len(names), weight, domain)))
+        charts.append(Charted(name, chart(sides, false_alarm / len(names), weight, by_audit[-1][name].domain)))
     said = list(dict.fromkeys(words for one in audits[:-1] for words in notes(new, one)))
     if new.started and any(one.started > new.started for one in audits[:-1]):
         said.append(

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from evenhand.errors import RequestError, printable, quoted
+from evenhand.results import Audit
 from evenhand.watching.saved import SavedTallies
 
 _HANDLING = (
@@ -18,6 +19,12 @@ def refuse_incomparable(new: SavedTallies, old: SavedTallies) -> None:
     Raises:
         RequestError: with what differs, and both values.
     """
+    for one in (new, old):
+        if one.is_weighted:
+            raise RequestError(
+                f"{one.place} was made with design weights (--weight), and saved tallies count responses alike: its numbers cannot be "
+                "made again by cluster, so no change can be held against its error; audit both without --weight to compare them"
+            )
     for what, of, way_out in _CHECKS:
         values = (of(new), of(old))
         if values[0] != values[1]:
@@ -92,6 +99,7 @@ def notes(new: SavedTallies, old: SavedTallies) -> Iterator[str]:
     said = [", ".join(f"{n} of {facet}" for facet, n in a.declarations.conditions.items()) or "none" for a in (ours, theirs)]  # fmt: skip
     if said[0] != said[1]:
         yield f"conditions differ (model, wording, occasion, ...): {said[0]} in the new audit, {said[1]} in the old one"
+    yield from _other_values(ours, theirs)
     units = [printable(audit.declarations.cluster_unit) for audit in (ours, theirs)]
     if units[0] != units[1]:
         yield f"clusters are of {units[0]} in the new audit and of {units[1]} in the old one"
@@ -101,3 +109,19 @@ def notes(new: SavedTallies, old: SavedTallies) -> Iterator[str]:
         yield "an audit has a second --cluster; the change is held against the spread of the first one alone"
     if any(audit.declarations.n_units < audit.data.n_clusters for audit in (ours, theirs)):
         yield "an audit resamples random groups of clusters, which no other audit has: the two are taken as independent"
+
+
+def _other_values(ours: Audit, theirs: Audit) -> Iterator[str]:
+    """Facets whose recorded values are not the same: another model behind one name is what a watch is for."""
+    values = [_values(audit) for audit in (ours, theirs)]
+    for facet in sorted(set(values[0]) & set(values[1])):
+        here, there = (one[facet] for one in values)
+        if set(here) != set(there):
+            yield f"{facet}: {quoted(here, 5)} in the new audit, {quoted(there, 5)} in the old one"
+
+
+def _values(audit: Audit) -> dict[str, list[str]]:
+    table, found = audit.tables.get("conditions"), dict[str, list[str]]()
+    for facet, value, _ in table.rows if table else ():
+        found.setdefault(str(facet), []).append(str(value))
+    return found

@@ -49,6 +49,7 @@ class Comparison:
         false_alarm: chance that any of them alarms where none has changed.
         level: confidence level of each interval by itself.
         n_shared, n_new, n_old: clusters of both audits, and of one alone.
+        is_grouped: on a side they are random groups of clusters, which meet nobody else's.
         notes: what a reader has to know.
     """
 
@@ -58,6 +59,7 @@ class Comparison:
     n_shared: int
     n_new: int
     n_old: int
+    is_grouped: bool
     notes: tuple[str, ...]
 
     @property
@@ -69,6 +71,8 @@ class Comparison:
     @property
     def pairing(self) -> str:
         """How the clusters of both audits meet, in words."""
+        if self.is_grouped:
+            return f"random groups of clusters ({self.n_new} new, {self.n_old} old) cannot be paired: the audits are taken as independent"
         if not self.n_shared:
             return f"no cluster in common ({self.n_new} new, {self.n_old} old): the audits are taken as independent"
         if not self.n_new and not self.n_old:
@@ -105,7 +109,8 @@ def compare(
     here, there = set(places[0].tolist()), set(places[1].tolist())
     said = (*notes(new, old), *_bank_notes(new, old, places, level))
     shared, only_new, only_old = len(here & there), len(here - there), len(there - here)
-    return Comparison(tuple(rows), false_alarm, level, shared, only_new, only_old, said)
+    grouped = new.is_grouped or old.is_grouped
+    return Comparison(tuple(rows), false_alarm, level, shared, only_new, only_old, grouped, said)
 
 
 def places_of(audits: Sequence[SavedTallies]) -> list[Counts]:

@@ -16,7 +16,7 @@ from evenhand.stats.arrays import Array
 from evenhand.stats.binomial import t_quantile
 from evenhand.watching.between import between_variance, conditioned, weights
 from evenhand.watching.change import Side
-from evenhand.watching.run_length import ewma_multiplier
+from evenhand.watching.run_length import ewma_run_length
 
 FEWEST = 3
 """Earlier audits below which nothing is known of how far audits lie apart by themselves."""
@@ -35,10 +35,11 @@ class Chart:
         low, high: (n,) where each audit may lie; NaN without limits.
         average: (n,) the moving average, in the number's own unit; NaN without limits.
         average_low, average_high: (n,) its limits.
-        t, df: Shewhart's limits in standard errors of prediction, and their degrees of freedom.
+        t, df: limits of either rule in standard errors of prediction, and their degrees of freedom.
         p_value: two-sided, of the newest value under the earlier ones; NaN without limits.
         average_p_value: of its moving average.
-        run_length: audits between two false alarms of either rule, on average.
+        run_length: audits between two false alarms of Shewhart's rule, on average.
+        average_run_length: until a false alarm of the moving average, on average, were centre and spread known.
         reason: why there are no limits, or nothing.
     """
 
@@ -56,6 +57,7 @@ class Chart:
     p_value: float
     average_p_value: float
     run_length: float
+    average_run_length: float
     reason: str = ""
 
     @property
@@ -87,12 +89,13 @@ def chart(
     values = np.array([one.value for one in sides])
     errors = np.array([math.sqrt(float(np.square(one.pulls).sum())) if not one.obstacle else math.nan for one in sides])
     n, k, run_length = len(sides), len(sides) - 1, 2 / chance
+    average_run_length = ewma_run_length(float(special.ndtri(1 - chance / 4)), weight)
     nothing = np.full(n, np.nan)
 
     def without(reason: str) -> Chart:
         lines = (nothing, nothing, nothing, nothing, nothing)
         nan = math.nan
-        return Chart(values, errors, nan, nan, *lines, nan, nan, nan, nan, run_length, reason)
+        return Chart(values, errors, nan, nan, *lines, nan, nan, nan, nan, run_length, average_run_length, reason)
 
     if k < FEWEST:
         return without(f"{k} earlier audit{'s' if k > 1 else ''}: limits need {FEWEST} or more")
@@ -117,8 +120,6 @@ def chart(
     memory = _memory(n, weight)
     average = middle + memory @ (values - middle)
     average_sds = np.sqrt(np.maximum(np.diag(memory @ spread @ memory.T), 0.0))
-    normal = ewma_multiplier(run_length * 2, weight)
-    reach = t_quantile(float(special.ndtr(normal)), k - 1)
     return Chart(
         values,
         errors,
@@ -127,13 +128,14 @@ def chart(
         np.clip(middle - t * sds, *domain),
         np.clip(middle + t * sds, *domain),
         average,
-        np.clip(middle - reach * average_sds, *domain),
-        np.clip(middle + reach * average_sds, *domain),
+        np.clip(middle - t * average_sds, *domain),
+        np.clip(middle + t * average_sds, *domain),
         t,
         k - 1.0,
         _p(values[-1] - middle, sds[-1], k - 1),
         _p(average[-1] - middle, average_sds[-1], k - 1),
         run_length,
+        average_run_length,
     )
 
 

@@ -132,12 +132,13 @@ def charting_sentences(found: Charting) -> list[str]:
     if found.verdict == "undecided":
         said = ["undecided: no chart has limits"]
     if any(not one.chart.reason for one in found.charts):
-        each = found.false_alarm / len(found.charts) / 2
+        limited = next(one.chart for one in found.charts if not one.chart.reason)
         said.append(
             f"limits are where one more audit lies if nothing has changed, from {k} earlier audits and how far they lie apart beyond their own "
             f"error; over {len(found.charts)} numbers and two rules (one value outside; moving average, weight {found.weight:g}) a false alarm comes in at "
-            f"most {found.false_alarm:g} of audits, so one in {1 / found.false_alarm:,.0f} audits or fewer; each rule of each chart has an average "
-            f"run of {1 / each:,.0f} audits without change"
+            f"most {found.false_alarm:g} of audits, so one in {1 / found.false_alarm:,.0f} audits or fewer; without change a chart's "
+            f"value stays inside for {limited.run_length:,.0f} audits on average, and its moving average for {limited.average_run_length:,.0f} (were centre "
+            "and spread known)"
         )
     elif k < FEWEST:
         said.append(f"{k} earlier audits say nothing of how far audits lie apart by themselves: limits need {FEWEST}")
@@ -219,7 +220,7 @@ def drawings(found: Charting) -> list[Drawing]:
 def charting_document(found: Charting) -> dict[str, object]:
     """The charts at full precision."""
     lists = ("values", "std_errors", "low", "high", "average", "average_low", "average_high")
-    numbers = ("centre", "between_sd", "t", "df", "p_value", "average_p_value", "run_length")
+    numbers = ("centre", "between_sd", "t", "df", "p_value", "average_p_value", "run_length", "average_run_length")
     return {
         "schema": SCHEMA,
         "kind": "chart",

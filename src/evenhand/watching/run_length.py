@@ -5,15 +5,15 @@ remembers: its average run length solves an integral equation (Crowder 1987), wh
 """
 
 import math
-from functools import cache
 
 import numpy as np
 from scipy import special
 
 from evenhand.stats.arrays import Array
 
+LEAST_WEIGHT = 0.01
+"""Of the newest value, down to which the nodes are dense enough."""
 _NODES = 96
-_LEAST, _MOST = 0.05, 7.0
 
 
 def ewma_run_length(multiplier: float, weight: float, shift: float = 0.0) -> float:
@@ -23,7 +23,7 @@ def ewma_run_length(multiplier: float, weight: float, shift: float = 0.0) -> flo
 
     Args:
         multiplier: limits in standard deviations of the average at rest.
-        weight: λ in (0, 1], of the newest value.
+        weight: λ in [`LEAST_WEIGHT`, 1], of the newest value.
         shift: δ of every value from the centre, in its standard deviations.
     """
     if weight >= 1:
@@ -40,21 +40,3 @@ def ewma_run_length(multiplier: float, weight: float, shift: float = 0.0) -> flo
 
     at_nodes = np.linalg.solve(np.eye(_NODES) - kernel(at), np.ones(_NODES))
     return float(1 + kernel(np.zeros(1))[0] @ at_nodes)
-
-
-@cache
-def ewma_multiplier(run_length: float, weight: float) -> float:
-    """Limits at which an EWMA chart at rest has this average run length.
-
-    Args:
-        run_length: above 1.
-        weight: λ in (0, 1].
-    """
-    low, high = _LEAST, _MOST
-    for _ in range(50):
-        middle = (low + high) / 2
-        if ewma_run_length(middle, weight) < run_length:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.errors import EvenhandError, SourceError, did_you_mean, printable
 from evenhand.results import Audit
@@ -47,6 +48,11 @@ class SavedTallies:
         return tuple(dict.fromkeys(one.source for one in self.audit if one.source in held))
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether the audit's rates are of design weights, which its tallies do not hold."""
+        return any(one.statistic == "design_weight" for one in self.audit)
+
+    @property
     def is_grouped(self) -> bool:
         """Whether units are random groups of clusters, whose names say nothing."""
         return self.audit.declarations.n_units < self.audit.data.n_clusters
@@ -68,17 +74,24 @@ class SavedTallies:
             start, _, owner = name.rpartition("]/")
             if owner == source and start.startswith(_RESPONSES + _COMPLETE):
                 reference, _, judge = start.removeprefix(_RESPONSES + _COMPLETE).partition(",judge=")
-                found.append((int(reference), int(judge), column))
+                found.append((self._whole(reference, name), self._whole(judge, name), column))
         counts = np.stack([column for *_, column in found], axis=1) if found else np.zeros((len(self.units), 0))
         totals = np.array([pair[:2] for pair in found], dtype=np.int64).reshape(-1, 2)
         return totals[:, 0], totals[:, 1], counts
+
+    def _whole(self, text: str, column: str) -> int:
+        if not (text.isascii() and text.isdigit()):
+            raise SourceError(
+                f"{self.place}: the column {printable(column)} of {TALLIES} was not named by evenhand audit: audit the source again"
+            )
+        return int(text)
 
     def mark_sums(self, source: str) -> tuple[Array, int] | None:
         """(U, 7) sums of continuous marks as in ``stats.marks.mark_sums``, and what the marks were multiplied by."""
         here = [name for name in self.columns if name.startswith(_MARKS) and name.rpartition("]/")[2] == source]
         if len(here) != 7:  # only a judge with a reference has all seven
             return None
-        factor = int(here[0].rpartition("]/")[0].rpartition(",times=")[2])
+        factor = self._whole(here[0].rpartition("]/")[0].rpartition(",times=")[2], here[0])
         return np.stack([self.columns[name] for name in here], axis=1), factor
 
 
@@ -161,12 +174,25 @@ def load_saved(place: Path) -> SavedTallies:
         )
     with Engine() as engine, engine.in_words():
         fetched = engine.connection.execute("SELECT * FROM read_parquet(?)", [str(folder / TALLIES)]).fetchnumpy()
-    if "unit" not in fetched:
+    units, columns = _checked(fetched, shown)
+    return SavedTallies(shown, audit, units, columns, _started(folder / "run.json"), _spec(folder))
+
+
+def _checked(fetched: dict[str, NDArray[np.generic]], shown: str) -> tuple[tuple[str, ...], dict[str, Array]]:
+    """Names of the units and the columns of sums, of a file that ``evenhand audit`` may have written."""
+    units = fetched.pop("unit", None)
+    if units is None:
         raise SourceError(f"{shown}: {TALLIES} has no column of units: it was not written by evenhand audit")
-    columns = {name: np.asarray(column, dtype=np.float64) for name, column in fetched.items() if name != "unit"}
-    return SavedTallies(
-        shown, audit, tuple(map(str, fetched["unit"])), columns, _started(folder / "run.json"), _spec(folder)
-    )
+    names = [str(name) for name in units]
+    if np.ma.is_masked(units) or len(set(names)) < len(names):
+        raise SourceError(f"{shown}: {TALLIES} holds a unit twice, or one without a name: audit the source again")
+    odd = [name for name, sums in fetched.items() if sums.dtype.kind not in "biuf" or np.ma.is_masked(sums)]
+    odd += [
+        name for name, sums in fetched.items() if name not in odd and not np.isfinite(sums.astype(np.float64)).all()
+    ]
+    if odd:
+        raise SourceError(f"{shown}: the column {printable(odd[0])} of {TALLIES} holds no sums: audit the source again")
+    return tuple(names), {name: np.asarray(sums, dtype=np.float64) for name, sums in fetched.items()}
 
 
 def load_history(folder: Path, but: Path) -> list[Path]:

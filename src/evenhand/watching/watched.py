@@ -3,6 +3,7 @@
 A number made from the tallies is held against the one in ``audit.json``; where they differ the folder is of two audits.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,6 +31,10 @@ _BINARY_RATES: dict[str, tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int
     "prevalence": ((_TP, _FN), (_FP, _TN), False),
 }
 """Events, non-events, and whether it is watched without being asked for."""
+_FROM_MINUS_ONE = (
+    "cohen_kappa", "gwet_ac1", "scott_pi", "brennan_prediger", "lin_ccc", "pearson_r", "quadratic_weighted_kappa",
+)  # fmt: skip
+_FROM_ZERO = ("mae", "rmse", "spread_ratio")
 _COEFFICIENTS: dict[str, tuple[Measure, bool]] = {
     "cohen_kappa": (of.cohen_kappa, True),
     "gwet_ac1": (of.gwet_ac1, False),
@@ -63,6 +68,15 @@ class Watched:
     sizes: Array
     is_rate: bool = False
     by_default: bool = False
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """What the number can be."""
+        if self.is_rate:
+            return 0.0, 1.0
+        name = EstimateId.parse(self.id).statistic
+        least = -1.0 if name in _FROM_MINUS_ONE else 0.0 if name in _FROM_ZERO else -math.inf
+        return least, 1.0 if name in _FROM_MINUS_ONE else math.inf
 
     @property
     def value(self) -> float:

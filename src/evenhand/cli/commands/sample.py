@@ -97,7 +97,8 @@ def command(
     drawing = {name: options.pop(name) for name in ("by", "raters", "overlap", "allocation", "expect")}
     if returned:
         folder, place = _reading(sources, out)
-        click.echo(read_back(folder, returned, place, encoding=options["encoding"], sheet=options["sheet"]))
+        how = {name: options[name] for name in ("encoding", "sheet", "decimal")}
+        click.echo(read_back(folder, returned, place, **how))
         return
     chosen = complete_spec(spec, given(options))
     wish = Wish(
@@ -118,7 +119,7 @@ def command(
     click.echo(make(sources, chosen, labels, wish, out))
 
 
-_OF_READING = ("sources", "returned", "out", "encoding", "sheet")
+_OF_READING = ("sources", "returned", "out", "encoding", "sheet", "decimal")
 
 
 def _reading(sources: tuple[str, ...], out: Path | None) -> tuple[Path, Path]:
