@@ -32,7 +32,6 @@ from evenhand.importers.files import read_file
 from evenhand.importers.frames import as_frame, read_frame
 from evenhand.importers.opening import Opened, open_files
 from evenhand.results import Audit, Data, Declarations, Estimate, SourceFile, Table
-from evenhand.stats.intervals import METHODS
 from evenhand.tally.arms import CONTROLS, of_control, tally_arms
 from evenhand.tally.cells import tally_cells
 from evenhand.tally.conditions import tally_conditions, tally_repeats
@@ -117,10 +116,6 @@ def run_audit(
         progress: told of each step.
     """
     say = progress or (lambda _words: None)
-    if spec.interval not in METHODS:
-        raise RequestError(
-            f"--interval {spec.interval}: no statistic of this version has such an interval; there are {', '.join(METHODS)}"
-        )
     say("reading")
     reading = read(engine, given, spec, labels)
     say("coding verdicts")

@@ -323,3 +323,38 @@ def test_verdicts_without_a_group_are_counted(audited) -> None:
     rows = [f"r{n},s{n % 8},{n % 2},{n // 2 % 2},{('a', 'b', '')[n % 3]}" for n in range(54)]
     said = [one for one in audited(["id,student,gold,judge,g", *rows]).warnings if "without a group" in one]
     assert said == ['18 paired verdicts are on responses without a group in "g" and are in no gap along it']
+
+
+# --- more reference scores than strata ---
+
+
+def fine_marks(judge_of, seed: int = 1) -> list[str]:
+    """Marks to the second decimal; the second group's lie one standard deviation lower."""
+    rng, rows = np.random.default_rng(seed), ["id,student,gold,judge,g"]
+    for n in range(1_200):
+        focal = n // 8 % 2
+        gold = round(float(rng.normal(50 - 10 * focal, 10)), 2)
+        rows.append(f"r{n},s{n // 8},{gold},{judge_of(gold, focal, rng):.6f},{'ab'[focal]}")
+    return rows
+
+
+def test_a_judge_that_repeats_the_reference_has_no_gap_in_bands(audited) -> None:
+    gap = audited(fine_marks(lambda gold, focal, rng: gold), scale="continuous")["group_gap[axis=g,level=b]/judge"]
+    assert gap.estimate == pytest.approx(0, abs=1e-9)
+    assert "in 20 bands of the score" in gap.estimand
+
+
+@pytest.mark.parametrize("slope", [0.5, 1.0, 1.5])
+def test_a_known_gap_is_found_in_bands_whatever_the_slope(audited, slope: float) -> None:
+    rows = fine_marks(lambda gold, focal, rng: slope * gold + 2 * focal + rng.normal(0, 0.5))
+    gap = audited(rows, scale="continuous")["group_gap[axis=g,level=b]/judge"]
+    assert gap.estimate == pytest.approx(2, abs=0.1)
+    assert gap.ci_low <= 2 <= gap.ci_high
+
+
+def test_values_move_to_the_mean_score_of_their_band_by_hand() -> None:
+    # one band: both groups have slope 2; scores 1, 3 and 3, 5, so the mean score is 3
+    score, focal = np.array([1.0, 3.0, 3.0, 5.0]), np.array([1, 1, 0, 0])
+    value = 2 * score + 7 * focal
+    moved = of.at_band_means(value, score, focal, np.zeros(4, dtype=np.int64), 1, np.ones(4))
+    assert moved.tolist() == [13, 13, 6, 6]

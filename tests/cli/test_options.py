@@ -33,3 +33,13 @@ def test_given_splits_lists_at_commas_and_leaves_out_the_rest():
 def test_cut_must_be_a_number(text):
     with pytest.raises(RequestError, match=r"--cut .* is not a number; write --cut 4,5,6"):
         given({"cut": (text,)})
+
+
+@pytest.mark.parametrize("method", ["generalised", "fieller"])
+def test_intervals_of_a_few_statistics_may_be_named(command, write, tmp_path, method):
+    rows = "".join(f"r{n},q{n % 8},{n % 2},{(n % 2) ^ (n % 9 == 0)}\n" for n in range(48))
+    source = write("v.csv", f"id,question,reference,judge\n{rows}")
+    assert command("audit", source, "--cluster", "question", "--interval", method, "--out", tmp_path / "out").code == 0
+    card = command("show", tmp_path / "out", "cohen_kappa/judge", "--card").out
+    assert "interval   none" in card
+    assert "leave --interval at its default" in " ".join(card.split())

@@ -12,12 +12,19 @@ from evenhand.ids import EstimateId, Param
 from evenhand.results import Describes, Estimate, Unit
 from evenhand.stats.arrays import Array, Measure
 from evenhand.stats.delta import cr1_std_error, delta_variance, gradient
-from evenhand.stats.intervals import METHODS, Interval, Sample, cr2_variance
+from evenhand.stats.intervals import METHODS, Interval, Sample, cr2_variance, withheld
 from evenhand.stats.scales import Scale
 
 MOST_CELLS = 400
 """Cells in use beyond which no statistic is linearised: design effect and the standard errors beside the jackknife's."""
 EXACT_COUNT = "a count of what was read, without sampling error"
+
+
+OWN_INTERVALS = {
+    "generalised": "generalised intervals are for variance components and what is made of them, where a facet varies",
+    "fieller": "Fieller's interval is for ratios of two contrasts of arms",
+}
+"""Methods that some statistics bring along and use by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +158,10 @@ def _ceiling(statistic: Statistic, tallies: Array) -> float | None:
 
 
 def _interval(sample: Sample, evidence: Evidence) -> Interval:
-    return METHODS[evidence.plan.method](sample, evidence.plan.confidence_level)
+    method = evidence.plan.method
+    if method in OWN_INTERVALS:
+        return withheld(method, f"{OWN_INTERVALS[method]}; leave --interval at its default")
+    return METHODS[method](sample, evidence.plan.confidence_level)
 
 
 def _other_std_errors(

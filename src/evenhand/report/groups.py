@@ -175,4 +175,5 @@ def group_sentences(audit: Audit, judge: str) -> Iterator[str]:
     one = max(widest, key=lambda e: (abs(e.estimate or 0.0) / (e.std_error or 1.0), "quantity" in e.params))
     level = f" ({printable(one.reason)})" if "quantity" in one.params else ""
     p = f", Holm p {p_text(one.p_values['holm'])}" if "holm" in one.p_values else ""
-    yield f"widest gap between groups: {what(one)} {value_text(one)} {interval_text(one)}{p}{level}".rstrip()
+    number = f"{value_text(one)} {interval_text(one)}".rstrip()
+    yield f"widest gap between groups: {what(one)} {number}{p}{level}"

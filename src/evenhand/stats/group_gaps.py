@@ -40,7 +40,10 @@ def at_band_means(value: Array, score: Array, focal: Counts, stratum: Counts, n_
     """
     cell = stratum * 2 + focal
     n, h, y = (np.bincount(cell, weights=one, minlength=2 * n_strata) for one in (count, count * score, count * value))
-    x, held = score - ratio(h, n)[cell], score - ratio(h.reshape(-1, 2).sum(axis=1), n.reshape(-1, 2).sum(axis=1))[stratum]
+    x, held = (
+        score - ratio(h, n)[cell],
+        score - ratio(h.reshape(-1, 2).sum(axis=1), n.reshape(-1, 2).sum(axis=1))[stratum],
+    )
     spread, product = float((count * x * x).sum()), float((count * x * (value - ratio(y, n)[cell])).sum())
     slope = product / spread if spread > _ROUNDING * float((count * score * score).sum()) else 0.0
     return value - slope * held
