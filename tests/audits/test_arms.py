@@ -194,6 +194,27 @@ def test_swapped_labels_are_turned_by_tail_or_by_the_label_shown() -> None:
     assert by_label.audit["label_effect/true-swapped"].interval_df == pytest.approx(11)
 
 
+def test_labels_exchanged_among_the_learners_are_said_where_labels_tell_learners_apart() -> None:
+    def said(frame):
+        return evenhand.audit(frame, **LABELS, learner="learner_id").audit["label_effect/true-swapped"].reason
+
+    frame = labelled(seed=1, n_learners=12)  # swapped labels are nobody's, or a few by chance
+    assert said(frame) == ""
+    of = {f"s{at}": f"{(8.9 if at < 6 else 3.9) - 0.1 * (at % 6):.1f}" for at in range(12)}
+    partner = {name: of[f"s{(at + 6) % 12}"] for at, name in enumerate(of)}
+
+    def shown(own, other):
+        learner = pl.col("learner_id")
+        told = (
+            pl.when(pl.col("arm") == "true").then(learner.replace_strict(own)).otherwise(learner.replace_strict(other))
+        )
+        return frame.with_columns(label_shown=pl.when(pl.col("arm") == "control").then(pl.lit("")).otherwise(told))
+
+    assert said(shown(of, partner)).startswith("the swapped labels are those of other learners")
+    coarse = {name: label[0] for name, label in of.items()}  # all 8 or 3: they tell nobody apart
+    assert said(shown(coarse, {name: label[0] for name, label in partner.items()})) == ""
+
+
 def test_without_learners_the_cluster_is_resampled_over_both_tails() -> None:
     frame = labelled(seed=1, n_learners=12).drop("learner_id")
     found = evenhand.audit(frame, **LABELS).audit["label_effect/true-swapped"]

@@ -10,6 +10,7 @@ from label_runs import LINE, RUN, label_run
 
 import evenhand
 from evenhand.report.decision_table import decision_table
+from evenhand.report.loop_words import loop_sentences
 from evenhand.stats.loop import eigenvalue, kept_share, runaway_effect
 
 FITTED, LATENT = "dose_slope[against=control]/{}", "dose_slope[against=control,clipping=undone]/{}"
@@ -105,6 +106,15 @@ def test_marks_that_are_not_whole_are_clipped_and_not_rounded() -> None:
     assert [line[name] for name in LINE] == pytest.approx(list(LINE.values()), abs=0.15)
 
 
+def test_a_bent_label_effect_is_said_and_a_straight_one_is_not(result) -> None:
+    undone = LATENT.format(OWN)
+    assert result[undone].reason == result[f"loop_eigenvalue/{OWN}"].reason == ""
+    bent = evenhand.audit(label_run(seed=3, label_effect=0.0, bend=0.12), **RUN, resamples=200)
+    for name in (undone, f"loop_eigenvalue/{OWN}"):
+        assert bent[name].reason.startswith("the label effect is no straight line")
+        assert bent[name].status == "ok"
+
+
 def test_levels_of_a_label_are_fitted_together(frame) -> None:
     arms = {"true": "high", "swapped": "low"}
     rows = [
@@ -151,6 +161,9 @@ def test_a_real_judge_that_copies_its_label_is_near_running_away() -> None:
     assert fitted.estimate == pytest.approx(by_rows_of_levels(), abs=1e-9)
     assert left.ci_low < 1 < left.ci_high
     assert left.estimate == pytest.approx(0.953, abs=0.001)
+    assert left.reason.startswith("the label effect is no straight line")  # 5 over 2 takes marks, 9 over 5 adds them
+    (answer,) = loop_sentences(found.audit, "judge")
+    assert left.reason in answer
 
 
 def by_rows_of_levels():

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import evenhand
+from evenhand.report.wordings import wording_sentences
 
 OPTIONS = {"response": "id", "cluster": "topic", "judge": "judge", "reference": "reference", "phrasing": "prompt"}
 WORDINGS = ("short", "long", "stern")
@@ -121,3 +122,18 @@ def test_one_wording_has_no_numbers_of_its_own(rows) -> None:
     one = pl.DataFrame([row for row in rows if row["prompt"] == "short"])
     found = evenhand.audit(one, **OPTIONS, scale="binary", positive="1")
     assert not [estimate for estimate in found.audit if "phrasing" in estimate.params]
+
+
+def test_an_extreme_without_an_interval_says_of_how_many_verdicts_it_is(rows) -> None:
+    few = [row for row in rows if row["prompt"] == "short"] + [
+        {
+            "id": "r0",
+            "topic": "t0",
+            "prompt": "rare",
+            "judge": 1 - rows[0]["reference"],
+            "reference": rows[0]["reference"],
+        }
+    ]
+    found = evenhand.audit(pl.DataFrame(few), **OPTIONS, scale="binary", positive="1")
+    (said,) = wording_sentences(found.audit, "judge")
+    assert said.startswith("over 2 wordings: observed agreement from 0.0 % [no interval, 1 verdict] (rare) to ")

@@ -405,9 +405,9 @@ def test_a_plan_draws_nothing(command, write, tmp_path) -> None:
     write("judge.csv", judged()[0])
     ending = command("sample", "judge.csv", "--plan", "--n", 60, "--expect", "0.05,0.3")
     assert ending.code == 0, ending.said
-    # design effect 1 + (60/12 - 1)·.02 = 1.08; .05^(1.08/60) = .9475
-    assert "94.8 %" in ending.out
-    assert "56 labels" in ending.out
+    # design effect 1 + (60/12 - 1)·.02 = 1.08, of which 12 clusters keep (t(59)/t(11))² = .8265; .05^(1.08/.8265/60) = .9368
+    assert "93.7 %" in ending.out
+    assert "46 labels" in ending.out
     assert "neyman pins it down as well as 60 in proportion with" in ending.out
     assert [path.name for path in tmp_path.iterdir()] == ["judge.csv"]
     ending = command("sample", "judge.csv", "--plan")
@@ -742,3 +742,10 @@ def test_raters_labels_on_several_criteria(is_long, command, write, tmp_path) ->
     assert audit["observed_agreement/anna-ben"].n_used == 40
     drawn = [int(row["response"][1:]) for row in key_of(tmp_path / "sample").values()]
     assert audit["observed_agreement/anna-ben"].estimate == pytest.approx(np.mean([k % 2 for k in drawn]))
+
+
+def test_a_text_of_few_kinds_may_give_the_judge_away(drawn) -> None:
+    _, ending = drawn("--text", "author")
+    assert '"author" holds 3 different texts for 40 responses, as verdicts, names of models and groups do' in ending.out
+    _, ending = drawn("--text", "answer", out="other")
+    assert "different texts" not in ending.out

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evenhand.report.curves import Curve, Point, curves
 from evenhand.report.standalone import svg_file
-from evenhand.report.svg import Circle, Label, Line
+from evenhand.report.svg import Circle, Label, Line, Rect
 
 numbers = st.floats(-5, 5)
 points = st.lists(st.builds(Point, numbers, numbers, st.floats(0, 2)), min_size=1, max_size=5).map(tuple)
@@ -20,13 +20,22 @@ def drawn(*made: Curve):
 
 def test_a_curve_by_hand():
     drawing = drawn(Curve("one", (Point(0, 0), Point(1, 1, 0.2))), Curve("two", (Point(0, 1),)))
-    assert len(drawing.of(Circle)) == 3
+    assert len(drawing.of(Circle)) == 3 + 2  # and a sign beside each name
     assert len(drawing.of(Line, "curve")) == 1
     assert len(drawing.of(Line, "interval rest")) == 1
-    first, second = drawing.of(Circle, "point")
+    first, second = [mark for mark in drawing.of(Circle, "point") if mark.title]
     assert first.x < second.x
     assert first.y > second.y  # upwards
     assert second.title == "one, x 1: 1.000"
+
+
+def test_four_curves_have_signs_of_their_own_beside_their_names():
+    drawing = drawn(*(Curve(name, (Point(0, 0.1), Point(1, 0.2))) for name in "abcd"))
+    signs = [mark for mark in drawing.marks if isinstance(mark, Circle | Rect) and not mark.title]
+    assert len({(type(mark), mark.role) for mark in signs}) == 4
+    names = [mark.text for mark in drawing.of(Label, "ink") if mark.text in "abcd"]
+    assert names == list("abcd")  # as many signs as names, each on its line
+    assert len(drawing.of(Rect)) == 3
 
 
 @given(made=st.lists(st.builds(Curve, st.sampled_from(["a", "b", "c"]), points), min_size=1, max_size=6))

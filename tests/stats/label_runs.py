@@ -7,7 +7,7 @@ RUN = {"response": "response_id", "judge": "mark", "reference": "teacher_mark", 
 LINE = {"intercept": 1.3, "slope": 0.8, "label_effect": 0.2, "shift": -0.1, "interaction": -0.03, "noise": 1.3}
 
 
-def label_run(seed=0, n_learners=33, per=9, repeats=1, effect_sd=0.0, whole=True, **line):
+def label_run(seed=0, n_learners=33, per=9, repeats=1, effect_sd=0.0, whole=True, bend=0.0, **line):
     """A row a grading, under control, true and swapped labels.
 
     Args:
@@ -15,6 +15,7 @@ def label_run(seed=0, n_learners=33, per=9, repeats=1, effect_sd=0.0, whole=True
         repeats: gradings under the control.
         effect_sd: of label effects between learners.
         whole: round marks to whole ones.
+        bend: marks per squared point of label.
         line: parameters other than ``LINE``'s.
     """
     p, rng, rows = LINE | line, np.random.default_rng(seed), []
@@ -33,6 +34,7 @@ def label_run(seed=0, n_learners=33, per=9, repeats=1, effect_sd=0.0, whole=True
             line_at = p["intercept"] + p["slope"] * t
             for arm, label in [("control", None)] * repeats + [("true", ability[learner]), ("swapped", other)]:
                 pushed = 0.0 if label is None else p["shift"] + effect * (label - 5) + p["interaction"] * (t - 5)
+                pushed += 0.0 if label is None else bend * (label - 5) ** 2
                 rows.append(
                     {
                         "response_id": f"r{learner}.{item}", "question_id": f"q{item}", "learner_id": f"s{learner}",

@@ -177,3 +177,13 @@ def test_intervals_of_the_label_effect_cover() -> None:
 @pytest.mark.parametrize("learners", [10, 40])
 def test_intervals_of_the_label_effect_cover_at_length(learners: int) -> None:
     assert covered(4000, learners, 6) == pytest.approx(0.95, abs=0.015)
+
+
+def test_a_bend_in_the_label_by_hand() -> None:
+    label, reference = np.array([2.0, 5, 9, 2, 5, 9]), np.array([3.0, 3, 3, 7, 7, 7])
+    x, unit = label - 5, np.arange(6)
+    moved = 0.5 + 0.2 * x - 0.1 * (reference - 5) + 0.03 * x**2
+    sums = of.bend_sums(reference, moved, label, 5.0, unit, 6)
+    assert float(of.label_bend(sums.sum(axis=0))) == pytest.approx(0.03)
+    two = of.bend_sums(reference, moved, np.where(label == 9, 2.0, label), 5.0, unit, 6)
+    assert np.isnan(of.label_bend(two.sum(axis=0)))  # two values of the label cannot bend

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.errors import SourceError
-from evenhand.verdicts.engine import Engine, quote
+from evenhand.verdicts.engine import Engine, quote, without_folders
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,8 @@ def test_trouble_with_the_data_is_a_sentence(kind):
 def test_other_trouble_is_a_fault_of_ours():
     with pytest.raises(duckdb.ParserException), Engine() as engine:
         engine.run("SELEC 1")
+
+
+def test_a_message_quotes_no_query():
+    said = "Binder Error: no such column  LINE 1: SELECT secret FROM t\n               ^"
+    assert without_folders(said) == "Binder Error: no such column"

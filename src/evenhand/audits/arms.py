@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.audits.arms_accuracy import accuracy
 from evenhand.audits.arms_dose import dose, pooled_dose
 from evenhand.audits.arms_examples import examples
-from evenhand.audits.arms_labels import Labels, label_arms
+from evenhand.audits.arms_labels import PARTNERS, Labels, are_partners, label_arms
 from evenhand.audits.arms_learners import learners
 from evenhand.audits.arms_noise import noise
 from evenhand.audits.arms_toward import toward
@@ -110,7 +110,9 @@ def _no_control(view: View) -> Estimate:
 def _label_effect(view: View, label: Labels) -> Iterator[Estimate]:
     words = f"mean of {{judge}}'s mark under the higher label minus that under the lower ({label.words}) {_SAME}"
     family = f"label effect by tail{_whose(view)}"
-    yield view.of_mean("label_effect", label.source, label.effect, label.kept, label.arms, words)
+    pooled = view.of_mean("label_effect", label.source, label.effect, label.kept, label.arms, words)
+    hanging = pooled.ci_low is not None and not pooled.reason and are_partners(view, label)
+    yield pooled.model_copy(update={"reason": PARTNERS}) if hanging else pooled
     low, high = view.arms.low, view.arms.high
     for at, tail in view.tails():
         here = label.kept & (view.arms.tail == at)

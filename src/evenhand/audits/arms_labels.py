@@ -8,6 +8,11 @@ from evenhand.audits.arms_view import Kept, View
 from evenhand.stats.arrays import Array
 from evenhand.tally.arms import folded
 
+PARTNERS = (
+    "the swapped labels are those of other learners of these data, so that learners' effects hang together: in simulated studies of that kind "
+    "(33 learners) the 95 % interval held the truth in 90 %"
+)
+"""What an interval over learners leaves out where labels are exchanged among them."""
 HIGH, LOW = ("high", "top", "upper", "strong"), ("low", "bottom", "lower", "weak")
 
 
@@ -79,3 +84,22 @@ def own_is_higher(view: View, own: int, swapped: int) -> Array:
     by_label = np.sign(view.arms.label[:, own] - view.arms.label[:, swapped])
     by_label[by_label == 0] = np.nan
     return np.where(np.isfinite(sign), sign, by_label)
+
+
+def are_partners(view: View, label: Labels) -> bool:
+    """Whether every swapped label is the own label of another learner, where own labels tell most learners apart."""
+    own, swapped = label.arms
+    who = view.arms.each_learner
+    if who is None or label.arms != (view.roles.own, view.roles.swapped):
+        return False
+    kept = label.kept & np.isfinite(view.arms.label[:, own]) & np.isfinite(view.arms.label[:, swapped])
+    if not kept.any():
+        return False
+    learner, mine, other = who[kept], view.arms.label[kept, own], view.arms.label[kept, swapped]
+    values = np.unique(mine)
+    of_whom: dict[float, set[int]] = {}
+    for one, value in zip(learner.tolist(), mine.tolist(), strict=True):
+        of_whom.setdefault(value, set()).add(one)
+    if 2 * len(values) <= len(np.unique(learner)):
+        return False
+    return all(of_whom.get(value, set()) - {one} for one, value in zip(learner.tolist(), other.tolist(), strict=True))

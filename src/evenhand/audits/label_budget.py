@@ -1,12 +1,13 @@
 """Label budgets: what the labels at hand can certify, how many a wanted precision takes, and how many the judge saves.
 
 A label counts as less than one where labels share clusters: everything is at n/design effect, the design effect of the
-judge's agreement, and never below what the assumed intraclass correlation makes of the clusters' sizes.
+judge's agreement, and never below what the assumed intraclass correlation makes of the clusters' sizes; few clusters take
+off what they do of the audit's intervals of rates (Korn and Graubard 1998).
 """
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from evenhand.audits.statistic import exact
 from evenhand.ids import EstimateId, Param
 from evenhand.results import Cell, Estimate, Table
 from evenhand.stats.arrays import Array, binned
-from evenhand.stats.binomial import design_effect_at
+from evenhand.stats.binomial import LEAST_DF, design_effect_at, kept_of_few_clusters
 from evenhand.stats.intervals import ASSUMED_ICC, design_effect_of_rate
 from evenhand.stats.label_budget import (
     labels_for_mean_of,
@@ -33,6 +34,8 @@ AGREEMENTS = (0.8, 0.85, 0.9, 0.95, 0.975, 0.99)
 """Agreements that are looked at."""
 HALF_WIDTHS = (0.1, 0.05, 0.03, 0.02)
 """Half-widths that are looked at, of shares; of marks, parts of the range of the labels."""
+_NEARLY_ALL = 0.995
+_ONE_CLUSTER = "one cluster: nothing shows how far clusters differ"
 SUPPOSED = 0.9
 """Agreement at which half-widths are looked at while no label says."""
 COLUMNS = ("goal", "target", "labels", "clusters", "labels_without_judge", "share_on_positives", "note")
@@ -45,8 +48,9 @@ class _Labels:
     Attributes:
         n, errors: labelled verdicts, and those that differ from their label.
         size: verdicts a cluster.
-        design_effect: of agreement, floored at the assumed intraclass correlation.
+        design_effect: of agreement, floored at the assumed intraclass correlation, over what few clusters leave of it.
         floored: whether the floor is what counts.
+        kept: share of the effective number that few clusters leave (Korn and Graubard 1998).
     """
 
     n: float
@@ -54,14 +58,15 @@ class _Labels:
     size: float
     design_effect: float
     floored: bool
+    kept: float = 1.0
 
     @property
     def said(self) -> str:
         """The design effect in words."""
         how = f", floored at ICC {ASSUMED_ICC:g}" if self.floored else ""
-        return (
-            f"design effect {self.design_effect:.3g}{how}: worth {self.n / self.design_effect:,.0f} independent labels"
-        )
+        few = f", {100 * self.kept:.0f} % of that kept, clusters being few" if self.kept < _NEARLY_ALL else ""
+        own = self.design_effect * self.kept
+        return f"design effect {own:.3g}{how}{few}: worth {self.n / self.design_effect:,.0f} independent labels"
 
 
 def estimates(evidence: Evidence) -> Iterator[Estimate]:
@@ -106,9 +111,10 @@ def _certified(
         if evidence.effective is not None:
             identity = EstimateId.of("certifiable", evidence.source, **own)
             factor = evidence.effective.factor(str(identity), right_and_wrong.sum(axis=1))
-        labels = _worth(factor * right_and_wrong, n_clusters)
+        labels = _worth(factor * right_and_wrong, n_clusters, level)
         errors = 0.0 if best else labels.errors
-        value = float(certifiable(labels.n, errors, level, labels.design_effect))
+        is_one = n_clusters < 2 and labels.n > 1
+        value = None if is_one else float(certifiable(labels.n, errors, level, labels.design_effect))
         what = f"decisions at {params['cut']:g}" if params else "verdicts"
         how = "if none of them were an error" if best else f"with {100 * errors / labels.n:.1f} % of them errors"
         words = (
@@ -118,7 +124,7 @@ def _certified(
         excluded = evidence.n_unpaired if not params else _n_responses(evidence) - n
         yield exact(
             evidence, "certifiable", value, unit="response" if params else "verdict", describes="judge", estimand=words,
-            reason=labels.said, n_used=n, n_excluded=excluded, n_clusters=n_clusters, params=own,
+            reason=_ONE_CLUSTER if is_one else labels.said, n_used=n, n_excluded=excluded, n_clusters=n_clusters, params=own,
         )  # fmt: skip
 
 
@@ -165,7 +171,9 @@ def _rows_of_agreement(evidence: Evidence) -> Iterator[_Row]:
     deff = labels.design_effect
     for target in AGREEMENTS:
         fewest = float(labels_to_certify(target, 0, level, deff))
-        yield _row("certify agreement, no error seen", target, fewest, labels, "the least that can do it")
+        yield _row(
+            "certify agreement, no error seen", target, fewest, labels, "the least that can do it at this design effect"
+        )
         if labels.n:
             needed = labels_to_certify_at(target, rate, level, deff)
             note = f"at the {100 * rate:.1f} % errors seen" if math.isfinite(needed) else f"agreement is {1 - rate:.3f}"
@@ -250,24 +258,26 @@ def _row(
 
 def _labels(evidence: Evidence) -> _Labels:
     """Labelled verdicts, or where there are none what the judge's own say of clusters."""
-    paired, n_clusters = evidence.cells.paired, _n_clusters(evidence)
-    if evidence.scale.kind != "continuous" and float(paired.count.sum()):
-        return _worth(_right_and_wrong(evidence), n_clusters)
+    paired, n_clusters, level = evidence.cells.paired, _n_clusters(evidence), evidence.plan.confidence_level
     n = float(paired.count.sum())
-    size = (n or float(evidence.cells.judged.count.sum())) / max(n_clusters, 1) or 1.0
-    return _Labels(n, 0.0, size, design_effect_at(ASSUMED_ICC, size), floored=True)
+    if evidence.scale.kind != "continuous" and n:
+        return _worth(_right_and_wrong(evidence), n_clusters, level)
+    cells = paired if n else evidence.cells.judged
+    sizes = binned(cells.unit, cells.count, (cells.n_units,)).astype(np.float64)
+    return replace(_worth(np.stack([sizes, np.zeros_like(sizes)], axis=-1), n_clusters, level), n=n)
 
 
-def _worth(right_and_wrong: Array, n_clusters: int) -> _Labels:
+def _worth(right_and_wrong: Array, n_clusters: int, level: float) -> _Labels:
     """(U, 2) right and wrong verdicts or decisions, and what clusters make of them."""
     sizes, errors = right_and_wrong.sum(axis=1), right_and_wrong[:, 1]
     active, n, wrong = sizes > 0, float(sizes.sum()), float(errors.sum())
-    size = n / max(n_clusters, 1)
+    size = n / max(n_clusters, 1) or 1.0
     can_vary = 0 < wrong < n and size > 1 and np.count_nonzero(active) > 1
     own = design_effect_of_rate(errors[active], sizes[active]) if can_vary else None
     floor = design_effect_at(ASSUMED_ICC, size)
-    deff = max(floor, own or 0.0)
-    return _Labels(n, wrong, size, deff, floored=deff == floor)
+    deff, df = max(floor, own or 0.0), (n**2 / float(np.square(sizes).sum()) if n else 0.0) - 1
+    kept = min(1.0, kept_of_few_clusters(n, df, level)) if df >= LEAST_DF and n - 1 >= LEAST_DF else 1.0
+    return _Labels(n, wrong, size, deff / kept, floored=deff == floor, kept=kept)
 
 
 def _n_clusters(evidence: Evidence) -> int:

@@ -17,9 +17,19 @@ from evenhand.ids import EstimateId
 from evenhand.results import Estimate, Table
 from evenhand.simulate.loop import Course
 from evenhand.simulate.loop_runs import FITTED, LATENT
-from evenhand.stats.arrays import Array, Measure
+from evenhand.stats.arrays import Array, Counts, Measure
+from evenhand.stats.binomial import LEAST_DF, t_quantile, upper_probability
 from evenhand.stats.drift import left_out_covariance, stratified
-from evenhand.stats.loop import Grader, eigenvalue, fit_grader, label_sums, learner_spread, runaway_effect
+from evenhand.stats.loop import (
+    Grader,
+    bend_sums,
+    eigenvalue,
+    fit_grader,
+    label_bend,
+    label_sums,
+    learner_spread,
+    runaway_effect,
+)
 from evenhand.stats.loop_clipping import Answers, Latent, Marks, as_vector, attenuation_curve, latent_grader
 
 ORDER = 58
@@ -27,7 +37,9 @@ LINE = ("of", "parameter", "fitted", "latent", *(f"covariance_{field.name}" for 
 CURVE = ("of", "label_effect", "fitted")
 RUN = ("of", "low", "high", "whole_marks", "ability_mean", "ability_sd", "answer_sd", "n_responses", "n_learners", "df")
 _EFFECT = 2
-_WIDEST, _POINTS = 0.4, 11
+_WIDEST, _MOST_STEPS = 0.4, 10
+_SURE = 0.99
+"""Level of the interval that a bend must exclude 0 of before it is said: one straight line in a hundred is called bent."""
 _SAME = "labels or reference marks do not vary enough to tell the label's effect from that of the work"
 _BENT = "marks crowd at the ends of the scale or hardly spread: no one line has such marks once they are rounded and clipped"
 _FLAT = "the label effect is not above 0: no multiple of it runs away"
@@ -57,6 +69,7 @@ class Fit:
         units: of resampling.
         sums: (U, 30) tallies of the fit, and their expectation under the latent grader.
         latent: None where there is none.
+        bend: (U, 15) tallies of what the latent line leaves of the moves of marks, for `label_bend`; zeros without one.
     """
 
     view: View
@@ -65,6 +78,7 @@ class Fit:
     units: Units
     sums: Array
     latent: Latent | None
+    bend: Array
 
     @property
     def marks(self) -> Marks:
@@ -142,8 +156,11 @@ def _fit(view: View, source: str, labels: tuple[int, ...]) -> Fit | str:
     square = np.tile(_mean_square(view, control)[kept], times)
     sums = label_sums(t, base, marked, x, marks.mid, unit, n_units, control_square=square, n_labels=times)
     latent = latent_grader(sums.sum(axis=0), Answers.of(t, x), marks, times)
-    expected = latent.expected_sums(unit, n_units, times) if latent is not None else np.zeros_like(sums)
-    return Fit(view, source, kept, units, np.concatenate([sums, expected], axis=1), latent)
+    expected, bend = np.zeros_like(sums), np.zeros_like(sums)
+    if latent is not None:
+        expected = latent.expected_sums(unit, n_units, times)
+        bend = bend_sums(t, marked - base - latent.expected_move(), x, marks.mid, unit, n_units)
+    return Fit(view, source, kept, units, np.concatenate([sums, expected], axis=1), latent, bend)
 
 
 def _lacking(view: View, labels: tuple[int, ...]) -> str:
@@ -193,9 +210,32 @@ def _of_fit(fit: Fit) -> Iterator[Estimate]:
     def left(sums: Array) -> Array:
         return eigenvalue(undone(sums), _DEFAULT.kept, _DEFAULT.mass)
 
-    yield _assessed(fit, "dose_slope", undone, _SLOPE + _UNDONE, _BENT, LATENT)
-    yield _assessed(fit, "loop_eigenvalue", left, _EIGEN, _BENT, {})
-    yield _runaway(fit, float(latent.vector[_EFFECT]), undone)
+    warned = _bent(fit)
+    for one in (
+        _assessed(fit, "dose_slope", undone, _SLOPE + _UNDONE, _BENT, LATENT),
+        _assessed(fit, "loop_eigenvalue", left, _EIGEN, _BENT, {}),
+        _runaway(fit, float(latent.vector[_EFFECT]), undone),
+    ):
+        yield one if one.reason or not warned else one.model_copy(update={"reason": warned})
+
+
+def _bent(fit: Fit) -> str:
+    """That no line in the label has these marks, where what it leaves bends beyond a wide interval: most lines are left in peace."""
+    sizes, stratum = _strata(fit)
+    if len(stratum) < 2 or np.bincount(stratum).min() < 2:
+        return ""
+    found = stratified(fit.bend[sizes > 0], sizes[sizes > 0], stratum, label_bend)
+    error = found.std_error()
+    if not (np.isfinite([found.value, error]).all() and error > 0 and found.df >= LEAST_DF):
+        return ""
+    half = t_quantile(upper_probability(_SURE), found.df) * error
+    if abs(found.value) <= half:
+        return ""
+    ends = f"{found.value - half:.3f} to {found.value + half:.3f}"
+    return (
+        f"the label effect is no straight line: beside it marks bend by {found.value:.3f} ({100 * _SURE:g} % interval {ends}) marks per squared "
+        "point of label, so one label effect, and what follows from it, is an average over the labels shown"
+    )
 
 
 def _assessed(fit: Fit, name: str, measure: Measure, words: str, undefined: str, params: Mapping[str, str]) -> Estimate:
@@ -244,18 +284,24 @@ def _line_rows(fit: Fit) -> Iterator[tuple[str | float | None, ...]]:
 
 def _spread(fit: Fit, latent: Latent) -> tuple[Array, float]:
     """(6, 6) jackknife covariance of the latent parameters over units within tails, NaN with too few, and its df."""
+    sizes, stratum = _strata(fit)
+    if len(stratum) < 2:
+        return np.full((6, 6), np.nan), 0.0
+    tallies, held = fit.sums[sizes > 0], sizes[sizes > 0]
+    value = stratified(tallies, held, stratum, lambda sums: latent.vectors(sums)[..., _EFFECT])
+    columns = [stratified(tallies, held, stratum, _part(latent, at)).left_out for at in range(6)]
+    return left_out_covariance(np.stack(columns, axis=-1), stratum), value.df
+
+
+def _strata(fit: Fit) -> tuple[Array, Counts]:
+    """(U,) responses of each unit, and the tail of each unit that has some; one for all where a tail holds one unit."""
     sizes = np.bincount(fit.units.unit[fit.kept], minlength=len(fit.sums)).astype(np.float64)
     active, strata = sizes > 0, fit.view.strata(fit.units, fit.kept)
     stratum = np.zeros(int(active.sum()), dtype=np.int64)
     if strata is not None:
         found = np.unique(strata[active], return_inverse=True)[1]
         stratum = found if np.bincount(found).min() > 1 else stratum
-    if len(stratum) < 2:
-        return np.full((6, 6), np.nan), 0.0
-    tallies = fit.sums[active]
-    value = stratified(tallies, sizes[active], stratum, lambda sums: latent.vectors(sums)[..., _EFFECT])
-    columns = [stratified(tallies, sizes[active], stratum, _part(latent, at)).left_out for at in range(6)]
-    return left_out_covariance(np.stack(columns, axis=-1), stratum), value.df
+    return sizes, stratum
 
 
 def _part(latent: Latent, at: int) -> Measure:
@@ -280,11 +326,10 @@ def _curve_rows(fit: Fit) -> Iterator[tuple[str | float, ...]]:
     if latent is None:
         return
     own = float(latent.vector[_EFFECT])
-    furthest = max(_WIDEST, math.ceil(20 * abs(own)) / 10)
-    effects = np.unique(
-        np.append(
-            np.linspace(min(0.0, math.copysign(furthest, own)), max(0.0, math.copysign(furthest, own)), _POINTS), own
-        )
-    )
+    furthest = max(_WIDEST, 2 * abs(own))
+    size = 10.0 ** math.floor(math.log10(furthest / _MOST_STEPS))
+    step = next(size * factor for factor in (1, 2, 5, 10) if size * factor * _MOST_STEPS >= furthest * (1 - 1e-9))
+    steps = np.arange(math.ceil(furthest / step - 1e-9) + 1)
+    effects = np.unique(np.append(math.copysign(step, own) * steps, own))
     curve = attenuation_curve(latent.grader, latent.answers, effects, latent.marks)
     yield from ((_identity(fit), one, other) for one, other in zip(effects.tolist(), curve.tolist(), strict=True))

@@ -17,7 +17,7 @@ _SHARES = frozenset(
         *("observed_agreement", "error_rate", "false_accept_rate", "false_reject_rate", "precision", "recall"),
         *("specificity", "npv", "f1", "balanced_accuracy", "prevalence", "judge_positive_rate", "accuracy"),
         *("selective_coverage", "selective_accuracy", "exact_agreement", "adjacent_agreement", "win_rate"),
-        *("label_effect_share", "group_share_gap"),
+        *("label_effect_share", "group_share", "group_part", "group_share_gap"),
     }
 )
 _OF_ARMS = frozenset({"drift", "label_effect", "bias"})

@@ -117,6 +117,8 @@ def text_of(found: Sequence["Studied"]) -> str:
             [one.id.rpartition("/")[0], value_text(one), *ends_text(one), missing_text(one)] for one in each.estimates
         ]
         parts += [table([printable(each.grader.name), "value", "low", "high", ""], rows), ""]
+        if each.run is not None and each.run.corrected.reason and each.run.corrected.ci_low is not None:
+            parts += [wrapped(f"Note: {printable(each.run.corrected.reason)}."), ""]
     course = found[0].course
     said = {"loop_eigenvalue": eigenvalue_words(course), "loop_runaway_multiple": runaway_words(course), **DEFINITIONS}
     if any(each.run is not None for each in found):

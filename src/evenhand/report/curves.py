@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evenhand.report.drawings import nice_ticks
-from evenhand.report.svg import Circle, Drawing, Label, Line, Mark
+from evenhand.report.svg import Circle, Drawing, Label, Line, Mark, Rect
 from evenhand.report.tables import axis_text, plain_number
 
-_WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 460.0, 46.0, 352.0, 34.0, 246.0
+_WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM = 472.0, 46.0, 352.0, 34.0, 246.0
 _LEAST_GAP = 13.0
-_ROLES = ("point", "point-alone", "bubble")
+_ROLES = ("point", "point-alone", "bubble", "square")
+"""Signs of curves in turn; a square is filled as a point is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Curve:
 
 
 def curves(name: str, title: str, description: str, drawn: Sequence[Curve], *, x_words: str, y_words: str) -> Drawing:
-    """Curves on shared axes, each named at its right end.
+    """Curves on shared axes, each named at its right end, of several beside its sign.
 
     Args:
         name: of letters and hyphens, unique on a page.
@@ -71,17 +72,25 @@ def curves(name: str, title: str, description: str, drawn: Sequence[Curve], *, x
             if point.bar:
                 marks.append(Line(x, up(point.y - point.bar), x, up(point.y + point.bar), "interval rest"))
             said = f"{curve.name}, {x_words} {axis_text(point.x, percent=False)}: {plain_number(point.y)}"
-            marks.append(Circle(x, up(point.y), 3.4, _ROLES[place % len(_ROLES)], said))
-    marks += _names([(curve.name, up(curve.points[-1].y)) for curve in drawn if curve.points])
+            marks.append(_sign(x, up(point.y), place, said))
+    marks += _names([(curve.name, up(curve.points[-1].y), place) for place, curve in enumerate(drawn) if curve.points])
     return Drawing(name, title, description, _WIDTH, _BOTTOM + 44, tuple(marks))
 
 
-def _names(ends: Sequence[tuple[str, float]]) -> Iterator[Mark]:
+def _sign(x: float, y: float, place: int, said: str = "") -> Mark:
+    role = _ROLES[place % len(_ROLES)]
+    return Rect(x - 3.2, y - 3.2, 6.4, 6.4, "point", said) if role == "square" else Circle(x, y, 3.4, role, said)
+
+
+def _names(ends: Sequence[tuple[str, float, int]]) -> Iterator[Mark]:
     """Names at the right ends, moved down where they would overlap, all of them up where they would run out below."""
-    placed: list[tuple[str, float]] = []
-    for name, y in sorted(ends, key=lambda end: end[1]):
+    placed: list[tuple[str, float, int]] = []
+    for name, y, place in sorted(ends, key=lambda end: end[1]):
         least = placed[-1][1] + _LEAST_GAP if placed else _TOP
-        placed.append((name, max(y, least)))
+        placed.append((name, max(y, least), place))
     over = max(placed[-1][1] - _BOTTOM, 0.0) if placed else 0.0
-    for name, y in placed:
-        yield Label(_RIGHT + 8, y - over + 4, name, role="ink")
+    several = len(placed) > 1
+    for name, y, place in placed:
+        if several:
+            yield _sign(_RIGHT + 12, y - over, place)
+        yield Label(_RIGHT + (20 if several else 8), y - over + 4, name, role="ink")

@@ -73,6 +73,7 @@ _FAMILIES: tuple[tuple[str, Test], ...] = (
     ("what these labels can certify, and how many a goal takes", _named("certifiable")),
     ("calibration of marks without labels", lambda one: one.statistic == "calibration" and "contrast" in one.params),
     ("comparison of arms: what the judge was told, on the same work", is_of_arms),
+    ("what its label effect becomes if marks feed the label: the loop's eigenvalue and runaway multiple", _named("loop_eigenvalue")),
     ("strata, each by itself and pooled", lambda one: "strata" in one.params.values() or "stratum" in one.params),
 )  # fmt: skip
 

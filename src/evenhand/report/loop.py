@@ -3,11 +3,12 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from evenhand.errors import printable
 from evenhand.report.curves import Curve, Point, curves
 from evenhand.report.drawings import ForestRow, Panel, forest
 from evenhand.report.markdown import markdown_text, pipe_table
 from evenhand.report.svg import Drawing
-from evenhand.report.tables import display_name, ends_text, missing_text, plain_number, value_text
+from evenhand.report.tables import display_name, ends_text, plain_number, value_text
 from evenhand.results import Estimate, Table
 
 _STOPS = 8
@@ -88,7 +89,7 @@ def loop_page(
     """A Markdown page: what was simulated, numbers with intervals and definitions, and the attenuation curve."""
     parts = ["# The loop over a course", markdown_text(note)]
     for who, estimates in found:
-        rows = [[display_name(one), value_text(one), *ends_text(one), missing_text(one)] for one in estimates]
+        rows = [[display_name(one), value_text(one), *ends_text(one), printable(one.reason)] for one in estimates]
         parts += [
             f"## {markdown_text(who)}",
             str(pipe_table(["quantity", "value", "from", "to", "note"], rows, "lrrrl")),

@@ -1,5 +1,6 @@
 """The loop over a course in an audit's own words: what its label effect would become."""
 
+from evenhand.errors import printable
 from evenhand.report.lookups import ok
 from evenhand.report.sentences import with_interval
 from evenhand.results import Audit
@@ -14,9 +15,12 @@ def loop_sentences(audit: Audit, judge: str) -> list[str]:
             continue
         multiple = ok(audit, "loop_runaway_multiple", one.source, **one.params)
         times = (
-            f", and it runs away at {with_interval(multiple)} times the label effect" if multiple is not None else ""
+            f", runaway multiple {with_interval(multiple)}: beliefs run away at that many times the label effect"
+            if multiple is not None
+            else ""
         )
         said.append(
-            f"in a course with default settings, what is left of a belief's deviation after the next mark is {with_interval(one)} (below 1 it dies out){times}"
+            f"eigenvalue {with_interval(one)} in a course with default settings: what is left of a belief's deviation after the next mark "
+            f"(below 1 it dies out){times}{f' ({printable(one.reason)})' if one.reason else ''}; spread and recovery: evenhand simulate loop --from DIR"
         )
     return said

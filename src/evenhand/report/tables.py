@@ -130,8 +130,8 @@ NAMES = {
     "pass_through": "marks moved per point shown",
     "learner_sd": "SD of label effects between learners",
     "toward_away": "nearer the reference by",
-    "loop_eigenvalue": "loop: what is left of a deviation after a mark",
-    "loop_runaway_multiple": "loop: times the label effect at which it runs away",
+    "loop_eigenvalue": "loop eigenvalue: what is left of a deviation after a mark",
+    "loop_runaway_multiple": "loop runaway multiple: times the label effect at which beliefs run away",
     "loop_multiplier": "loop multiplier: spread of beliefs by feedback alone",
     "loop_total": "loop: spread of beliefs by all that the label does",
     "loop_belief_error": "loop: error of beliefs",
@@ -311,7 +311,14 @@ def value_text(estimate: Estimate) -> str:
     """The value as a reader sees it; a word where there is none."""
     if estimate.estimate is None:
         return estimate.status.replace("_", " ")
-    return number_text(estimate.statistic, estimate.estimate)
+    return _number(estimate, estimate.estimate)
+
+
+def _number(estimate: Estimate, number: float) -> str:
+    """A number of this estimate; items until a record is mended are counted, their ratio is not."""
+    if estimate.statistic == "loop_recovery" and "quantity" not in estimate.params:
+        return count_text(number)
+    return number_text(estimate.statistic, number)
 
 
 def number_text(statistic: str, number: float) -> str:
@@ -356,7 +363,7 @@ def ends_text(estimate: Estimate) -> tuple[str, str]:
     """The ends of the interval, each rounded as the value is; nothing twice where there is none."""
     if estimate.ci_low is None or estimate.ci_high is None:
         return "", ""
-    return number_text(estimate.statistic, estimate.ci_low), number_text(estimate.statistic, estimate.ci_high)
+    return _number(estimate, estimate.ci_low), _number(estimate, estimate.ci_high)
 
 
 def range_text(estimate: Estimate) -> str:

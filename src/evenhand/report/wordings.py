@@ -8,7 +8,7 @@ from evenhand.report.drawings import ForestRow, Panel
 from evenhand.report.figures import Figure
 from evenhand.report.lookups import find, wording_of
 from evenhand.report.numbers import NumberTable, pivot
-from evenhand.report.tables import NAMES, PERCENT, ends_text, interval_text, value_text
+from evenhand.report.tables import NAMES, PERCENT, ends_text, interval_text, plural, value_text
 from evenhand.results import Audit, Estimate
 
 _WORDS = {"phrasing": "wordings", "model": "models", "setting": "settings", "occasion": "occasions"}
@@ -102,5 +102,5 @@ def _spread(found: dict[tuple[str, str], Estimate], name: str) -> str:
 
 
 def _with_ends(one: Estimate) -> str:
-    ends = interval_text(one)
-    return f"{value_text(one)} {ends if ends.startswith('[') or not ends else f'[{ends}]'}".rstrip()
+    ends = interval_text(one) or f"no interval, {plural(one.n_used, 'verdict')}"
+    return f"{value_text(one)} {ends if ends.startswith('[') else f'[{ends}]'}"

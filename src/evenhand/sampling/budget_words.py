@@ -10,7 +10,7 @@ from evenhand.errors import printable
 from evenhand.sampling.drawing import Allocation, sizes_of, std_error
 from evenhand.sampling.population import Population
 from evenhand.stats.arrays import Array, Counts
-from evenhand.stats.binomial import design_effect_at, upper_probability, wilson
+from evenhand.stats.binomial import design_effect_at, kept_of_few_clusters, upper_probability, wilson
 from evenhand.stats.intervals import ASSUMED_ICC
 from evenhand.stats.label_budget import labels_to_match
 from evenhand.stats.true_rates import certifiable, labels_to_certify
@@ -49,9 +49,10 @@ def shared(people: Population) -> str:
     return f"of {people.n_clusters:,} clusters"
 
 
-def effect(people: Population, n: int) -> float:
-    """Design effect of n labels that are spread over the clusters, at the assumed intraclass correlation."""
-    return design_effect_at(ASSUMED_ICC, n / people.n_clusters)
+def effect(people: Population, n: int, level: float) -> float:
+    """Design effect of n labels that are spread over the clusters, at the assumed intraclass correlation; more where these are few."""
+    deff, clusters = design_effect_at(ASSUMED_ICC, n / people.n_clusters), min(n, people.n_clusters)
+    return deff / kept_of_few_clusters(n, clusters - 1, level) if 1 < clusters < n else deff
 
 
 def budget_lines(people: Population, n: int | None, level: float) -> Iterator[str]:
@@ -63,7 +64,7 @@ def budget_lines(people: Population, n: int | None, level: float) -> Iterator[st
         f"{'budget':{_WIDTH}}labels   certify at most   half-width at {100 * SUPPOSED:.0f} % agreement   worth, if independent"
     )
     for one in numbers:
-        deff = effect(people, one)
+        deff = effect(people, one, level)
         low, high = wilson(SUPPOSED * one / deff, one / deff, level)
         at_best = float(certifiable(one, 0, level, deff))
         yield f"{'':{_WIDTH}}{one:>6,}   {100 * at_best:>13.1f} %   {100 * (high - low) / 2:>22.1f} points   {one / deff:>12.0f} labels"
@@ -79,7 +80,7 @@ def _needed(people: Population, agreement: float, level: float) -> str:
     """Labels at their own design effect, which grows with how many a cluster holds."""
     n = labels_to_certify(agreement, 0, level)
     for _ in range(100):
-        more = math.ceil(labels_to_certify(agreement, 0, level) * effect(people, n))
+        more = math.ceil(labels_to_certify(agreement, 0, level) * effect(people, n, level))
         if more <= n:
             break
         n = more

@@ -51,7 +51,7 @@ class Agreement:
 class Weights:
     """How much a response counts, by stratum: its stratum's share of all responses over its share of those like it.
 
-    Among responses with a label the weights are in proportion to 1/(chance of being drawn and labelled), with mean 1; so are
+    Among responses with a label the weights are in proportion to 1/(chance of being drawn and labelled), with mean 1 where every stratum has one; so are
     those of the others to 1/(chance of not being). Each part by itself then speaks of all responses, and each has its size.
     """
 

@@ -10,6 +10,9 @@ from evenhand.verdicts.layout import CRITERION, expand
 from evenhand.verdicts.reading import Reading
 from evenhand.verdicts.spec import FACETS
 
+_OFTEN = 5
+"""Responses a different text from which on a column looks like one of names or labels."""
+
 
 @dataclass(frozen=True, slots=True)
 class Texts:
@@ -51,12 +54,22 @@ def texts_of(reading: Reading, named: Sequence[str], responses: Sequence[str]) -
     headings = ["text"] if len(plain) == 1 else [f"text {number}" for number in range(1, len(plain) + 1)]
     texts = [_values(reading, column, responses) for column in plain]
     for column, values in zip(plain, texts, strict=True):
-        notes += _of_length(column, values)
+        notes += [*_of_length(column, values), *_of_kinds(column, values)]
     return Texts(
         dict(zip(headings, texts, strict=True)),
         {name: _values(reading, columns[name], responses) for name in reading.criteria if name in columns},
         tuple(notes),
     )
+
+
+def _of_kinds(column: str, values: Sequence[str]) -> Iterator[str]:
+    """A column of few different texts, whatever it is called: it may say what raters must not see."""
+    kinds, n = len(set(values)), len(values)
+    if 1 < kinds <= n / _OFTEN:
+        yield (
+            f'"{printable(column)}" holds {kinds:,} different texts for {n:,} responses, as verdicts, names of models and groups do: if it is '
+            "one of these, draw without it"
+        )
 
 
 def _of_length(column: str, values: Sequence[str]) -> Iterator[str]:

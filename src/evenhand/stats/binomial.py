@@ -59,6 +59,12 @@ class EffectiveLimits:
     trials: float
 
 
+def kept_of_few_clusters(trials: float, df: float, level: float) -> float:
+    """Share of an effective number of trials that is left where clusters are few, (t_{n-1}/t_{df})²."""
+    at = upper_probability(level)
+    return (t_quantile(at, trials - 1) / t_quantile(at, df)) ** 2 if trials > 1 else 1.0
+
+
 def korn_graubard_limits(
     events: float, trials: float, design_effect: float, df: float, level: float
 ) -> EffectiveLimits:
@@ -72,9 +78,7 @@ def korn_graubard_limits(
         df: degrees of freedom of the clusters.
         level: confidence level.
     """
-    at = upper_probability(level)
-    correction = t_quantile(at, trials - 1) / t_quantile(at, df) if trials > 1 else 1.0
-    effective = trials / design_effect * correction**2
+    effective = trials / design_effect * kept_of_few_clusters(trials, df, level)
     low, high = clopper_pearson(np.asarray(events / trials * effective), np.asarray(effective), level)
     return EffectiveLimits(float(low), float(high), effective)
 

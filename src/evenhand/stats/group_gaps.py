@@ -39,11 +39,12 @@ def at_band_means(value: Array, score: Array, focal: Counts, stratum: Counts, n_
         focal, stratum, n_strata, count: as in `gap_cells`.
     """
     cell = stratum * 2 + focal
-    n, h, y = (np.bincount(cell, weights=one, minlength=2 * n_strata) for one in (count, count * score, count * value))
-    x, held = (
-        score - ratio(h, n)[cell],
-        score - ratio(h.reshape(-1, 2).sum(axis=1), n.reshape(-1, 2).sum(axis=1))[stratum],
+    n, h, y = (
+        np.bincount(cell, weights=one, minlength=2 * n_strata).astype(np.float64)
+        for one in (count, count * score, count * value)
     )
+    totals, sizes = (one.reshape(-1, 2).sum(axis=1) for one in (h, n))
+    x, held = score - ratio(h, n)[cell], score - ratio(totals, sizes)[stratum]
     spread, product = float((count * x * x).sum()), float((count * x * (value - ratio(y, n)[cell])).sum())
     slope = product / spread if spread > _ROUNDING * float((count * score * score).sum()) else 0.0
     return value - slope * held

@@ -113,6 +113,20 @@ def label_sums(
     return sums_by_group(np.moveaxis(columns, -1, 0), group, n_groups, 1 / n_labels)
 
 
+def bend_sums(reference: Array, moved: Array, label: Array, mid: float, group: Counts, n_groups: int) -> Array:
+    """(U, 15) tallies of `label_bend`, one row an answer under a label; moved by (n,) marks."""
+    x = label - mid
+    return sums_by_group(np.moveaxis(products(x, reference - mid, x**2, x**4, moved), -1, 0), group, n_groups)
+
+
+def label_bend(sums: Array) -> Array:
+    """(...) marks per squared point of label, of moved marks on 1, label, reference mark and squared label by least squares.
+
+    NaN where labels have fewer than three values, or do not tell it from the rest.
+    """
+    return np.asarray(_least_squares(_moments(sums), [0, 1, 2, 3], 4)[0][..., 3])
+
+
 def products(label: Array, reference: Array, control: Array, control_square: Array, moved: Array) -> Array:
     """(..., 15) products of 1, label, reference, control and moved, the upper triangle by rows; control² is given."""
     columns = np.broadcast_arrays(np.ones(()), label, reference, control, moved)

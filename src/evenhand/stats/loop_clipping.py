@@ -17,6 +17,8 @@ from evenhand.stats.ensembles import sums_by_group
 from evenhand.stats.loop import Grader, fit_grader, products
 
 N_SUMS = 15
+_MOVED = 4
+"""Place of labelled - control itself among the products."""
 _MOST_STEPS, _STEP, _CLOSE, _HALVINGS = 40, 1e-5, 1e-9, 8
 _LEAST_NOISE = 0.05
 """Share of a mark below which the noise of whole marks is not looked for at the start."""
@@ -83,6 +85,10 @@ class Latent:
         """(U, 15) sums as `label_sums` would be on average were this the grader, by the (n,) unit of each row."""
         expected = _expected(self.vector, self.answers, self.marks)[self.answers.pair]
         return sums_by_group(expected.T, group, n_groups, 1 / n_labels)
+
+    def expected_move(self) -> Array:
+        """(n,) marks by which the label of each row moves a mark on average, were this the grader."""
+        return np.asarray(_expected(self.vector, self.answers, self.marks)[self.answers.pair, _MOVED])
 
     def vectors(self, sums: Array) -> Array:
         """Parameters from weighted sums: one Newton step from this grader's own.

@@ -31,16 +31,17 @@ _ROW_GROUP = 10_000
 _MEMORY = "200MB"
 _MOST_MEMORY = "500MB"
 """Beyond which rows overflow onto disk: ten million responses are audited in less than 1 GB."""
+_QUERY = re.compile(r"\s+LINE \d+: .*", re.DOTALL)
 _FOLDERS = re.compile(r"(?<![^\s\"'(])/(?:[^/\s\"']+/)+")
 
 
 def without_folders(message: str) -> str:
-    """A message without the folders of the files it names.
+    """A message of the engine without the folders of the files it names, and without the query it quotes.
 
     >>> without_folders('cannot open "/home/me/verdicts.csv"')
     'cannot open "verdicts.csv"'
     """
-    return _FOLDERS.sub("", message)
+    return _FOLDERS.sub("", _QUERY.sub("", message))
 
 
 def quote(identifier: str) -> str:
