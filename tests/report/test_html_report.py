@@ -137,6 +137,13 @@ def test_tables_have_captions_and_headers_with_scope(demo: Audit) -> None:
     assert re.findall(r"<svg[^>]*><title id=", html) != []
 
 
+def test_words_in_a_cell_wrap_and_a_shortfall_stands_on_its_own_line(demo: Audit) -> None:
+    page = to_html(demo)
+    assert re.search(r'</span><span class="ends">covers ', page)
+    assert '<span class="ends words">no interval: ' in page
+    assert "no interval: no interval" not in page
+
+
 def test_no_bands_no_stars_and_reliability_of_what(demo: Audit) -> None:
     said = Parsed(to_html(demo)).text.casefold()
     assert not re.search(r"almost perfect|substantial|moderate agreement|excellent|\*\*", said)

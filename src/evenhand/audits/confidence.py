@@ -91,7 +91,7 @@ def _calibration(evidence: Evidence, held: Confidences, left: int) -> Iterator[E
         n_clusters=int(np.count_nonzero(sizes)),
         estimand=f"mean distance of {{judge}}'s confidence and its share of right verdicts over {N_BINS} bins of equal width "
         f"({int(np.count_nonzero(total[:, 0]))} hold verdicts), weighed by their verdicts",
-        reason="above 0 by chance alone, so resampling would centre on too high a value; see calibration[quantity=overconfidence] and "
+        reason="no interval: above 0 by chance alone, so resampling would centre on too high a value; see calibration[quantity=overconfidence] and "
         "calibration[quantity=slope]",
     )  # fmt: skip
 

@@ -155,7 +155,8 @@ def cell(estimate: Estimate) -> Cell:
     """One number, rounded."""
     low, high = ends_text(estimate)
     ends = "; ".join(filter(None, (range_text(estimate), shortfall_text(estimate))))
-    return Cell(value_text(estimate), low, high, ends, missing_text(estimate), estimate.status == "ok")
+    why = missing_text(estimate).removeprefix("no interval: ")  # which the page says itself
+    return Cell(value_text(estimate), low, high, ends, why, estimate.status == "ok")
 
 
 def card(audit: Audit, estimate: Estimate, title: str = "") -> Card:

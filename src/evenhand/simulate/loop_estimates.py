@@ -137,7 +137,7 @@ def effect_of(one: NamedGrader, run: LabelRun | None, level: float) -> tuple[flo
 
 
 def closed_forms(
-    one: NamedGrader, effect: tuple[float, float | None, float | None], course: Course
+    one: NamedGrader, effect: tuple[float, float | None, float | None], course: Course, note: str = ""
 ) -> Iterator[Estimate]:
     """Eigenvalue and runaway multiple from a label effect before clipping and its ends.
 
@@ -145,14 +145,15 @@ def closed_forms(
         one: the grader.
         effect: value and ends, None where there are none.
         course: the course.
+        note: what is to be said of the label effect beside them.
     """
     value, low, high = effect
     middle, *ends = (None if one_ is None else float(eigenvalue(one_, course.kept, course.mass)) for one_ in effect)
-    yield _estimate(one, "loop_eigenvalue", {}, middle, ends, eigenvalue_words(course), "")
+    yield _estimate(one, "loop_eigenvalue", {}, middle, ends, eigenvalue_words(course), note)
     critical = float(runaway_effect(course.kept, course.mass))
     multiple = critical / value if value > 0 else None
     multiples: list[float | None] = [None, None]
-    reason = FLAT if multiple is None else ""
+    reason = FLAT if multiple is None else note
     if multiple is not None and low is not None and high is not None:
         if low > 0:
             multiples = [critical / high, critical / low]

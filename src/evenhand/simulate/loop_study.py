@@ -77,7 +77,8 @@ def study(one: NamedGrader, run: LabelRun | None, asked: Wishes, step: Step | No
     drawn = drawn_graders([one], asked.n_draws, asked.seed + 1)
     spread = simulate_course(drawn, cohort, course, seed=asked.seed, weights=weights, step=step)
     own = (run.observed, run.corrected) if run is not None else ()
-    closed = closed_forms(one, effect_of(one, run, asked.level), course)
+    note = run.corrected.reason if run is not None and run.corrected.ci_low is not None else ""
+    closed = closed_forms(one, effect_of(one, run, asked.level), course, note)
     found = simulated(one, point.of(0), spread.of(0), cohort.n_learners, asked.level)
     return Studied(one, run, course, cohort, (*own, *closed, *found), point.paths[0].tolist())
 
