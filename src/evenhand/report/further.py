@@ -97,7 +97,7 @@ def _with_names(audit: Audit) -> Iterator[str]:
         yield f"gaps between groups: {', '.join(map(printable, axes))}"
     systems = dict.fromkeys(one.params["system"] for one in found if "system" in one.params)
     if systems:
-        ranked = any(is_of_systems(one) and "level" in one.params for one in found)
+        ranked = any(is_of_systems(one) and "level" in one.params and one.status == "ok" for one in found)
         rest = ", and how far judge and reference rank them alike" if ranked else ""
         yield f"{plural(len(systems), 'system')} behind the responses{rest}"
     margins = dict.fromkeys(

@@ -143,7 +143,7 @@ def system_sentences(audit: Audit, judge: str) -> Iterator[str]:
     if pairs := ok(audit, "pairwise_accuracy", judge, level="system"):
         parts.append(f"share of pairs ordered alike {_with_range(pairs)}")
     elif few := find(audit, "kendall_tau", judge, level="system"):
-        parts.append(printable(few.reason))
+        parts.append(printable(few.reason).removeprefix(f"{len(found)} systems: "))
     best = [_best(found, side) for side in (0, 1)]
     if best[0]:
         theirs = f", by the reference {best[1]}" if best[1] else ""

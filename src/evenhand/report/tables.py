@@ -315,10 +315,15 @@ def value_text(estimate: Estimate) -> str:
 
 
 def _number(estimate: Estimate, number: float) -> str:
-    """A number of this estimate; items until a record is mended are counted, their ratio is not."""
+    """A number of this estimate; items until a record is mended are counted, their ratio is not; one question is answered."""
     if estimate.statistic == "loop_recovery" and "quantity" not in estimate.params:
         return count_text(number)
+    if estimate.statistic == "winner_agreement" and number in _ANSWERS:
+        return _ANSWERS[number]
     return number_text(estimate.statistic, number)
+
+
+_ANSWERS = {0: "no", 1: "yes"}
 
 
 def number_text(statistic: str, number: float) -> str:
