@@ -323,7 +323,7 @@ def _number(estimate: Estimate, number: float) -> str:
     return number_text(estimate.statistic, number)
 
 
-_ANSWERS = {0: "no", 1: "yes"}
+_ANSWERS = {0.0: "no", 1.0: "yes"}
 
 
 def number_text(statistic: str, number: float) -> str:
