@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from evenhand.api import AuditResult, ConvertResult, audit, convert
     from evenhand.errors import EvenhandError
     from evenhand.experimenting import PlanResult, RunResult, plan, run
+    from evenhand.following import ComparisonResult, SelftestResult, compare, selftest
     from evenhand.results import Audit, Estimate
     from evenhand.verdicts.spec import Spec
 
 _HOMES = {
     "audit": "evenhand.api",
     "AuditResult": "evenhand.api",
+    "compare": "evenhand.following",
+    "ComparisonResult": "evenhand.following",
     "convert": "evenhand.api",
     "ConvertResult": "evenhand.api",
     "Audit": "evenhand.results",
@@ -27,12 +30,14 @@ _HOMES = {
     "PlanResult": "evenhand.experimenting",
     "run": "evenhand.experimenting",
     "RunResult": "evenhand.experimenting",
+    "selftest": "evenhand.following",
+    "SelftestResult": "evenhand.following",
     "Spec": "evenhand.verdicts.spec",
 }
 
 __all__ = [
-    "Audit", "AuditResult", "ConvertResult", "Estimate", "EvenhandError", "PlanResult", "RunResult", "Spec", "audit", "convert",
-    "plan", "run",
+    "Audit", "AuditResult", "ComparisonResult", "ConvertResult", "Estimate", "EvenhandError", "PlanResult", "RunResult", "SelftestResult",
+    "Spec", "audit", "compare", "convert", "plan", "run", "selftest",
 ]  # fmt: skip
 
 
