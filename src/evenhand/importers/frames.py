@@ -98,16 +98,17 @@ def read_arrow_file(path: Path) -> Any:
         SourceError: neither is installed, or the file is no Arrow file.
     """
     shown = printable(path.name)
-    for module, read in (("pyarrow", _with_pyarrow), ("polars", _with_polars)):
+    for module, fault, read in (
+        ("pyarrow.lib", "ArrowException", _with_pyarrow),
+        ("polars.exceptions", "PolarsError", _with_polars),
+    ):
         try:
-            importlib.import_module(module)
+            own = getattr(importlib.import_module(module), fault)
         except ImportError:
             continue
         try:
             return nw.from_native(read(path), eager_only=True)
-        except ImportError:
-            raise
-        except Exception as problem:  # noqa: BLE001  each library has its own exceptions for a broken file
+        except (own, OSError, ValueError, TypeError) as problem:
             raise SourceError(f"{shown}: cannot be read as arrow: {printable(str(problem))[:200]}") from None
     raise SourceError(
         f"{shown}: reading Arrow and Feather files needs PyArrow or Polars: pip install 'evenhand[arrow]'"
