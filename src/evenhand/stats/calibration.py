@@ -121,17 +121,20 @@ def isotonic(count: Array, total: Array) -> Array:
     Returns:
         (..., L) fitted means; NaN where no level holds a pair.
     """
-    n, t = np.cumsum(count, axis=-1), np.cumsum(total, axis=-1)
-    held, n_levels = count > _NEGLIGIBLE * n[..., -1:], count.shape[-1]
-    fitted = np.full(count.shape, -np.inf)
-    for first in range(n_levels):
-        before = (n[..., first - 1 : first], t[..., first - 1 : first]) if first else (0.0, 0.0)
+    by_level, sums = (np.ascontiguousarray(np.moveaxis(one, -1, 0)) for one in (count, total))
+    n, t = np.cumsum(by_level, axis=0), np.cumsum(sums, axis=0)
+    held = by_level > _NEGLIGIBLE * n[-1:]
+    fitted = np.full(by_level.shape, -np.inf)
+    for first in range(len(by_level)):  # levels lead and arrays are used again: this is most of a calibrated interval's time
         with np.errstate(divide="ignore", invalid="ignore"):
-            means = (t[..., first:] - before[1]) / (n[..., first:] - before[0])
-        means = np.where(np.isfinite(means), means, np.inf)
-        least = np.minimum.accumulate(means[..., ::-1], axis=-1)[..., ::-1]
-        fitted[..., first:] = np.maximum(fitted[..., first:], np.where(held[..., first : first + 1], least, -np.inf))
-    return _filled(fitted, held)
+            means = (t[first:] - t[first - 1]) / (n[first:] - n[first - 1]) if first else t / n
+        np.copyto(means, np.inf, where=~np.isfinite(means))
+        for level in range(len(means) - 2, -1, -1):
+            here = means[level : level + 1]
+            np.minimum(here, means[level + 1 : level + 2], out=here)
+        np.copyto(means, -np.inf, where=~held[first : first + 1])
+        np.maximum(fitted[first:], means, out=fitted[first:])
+    return _filled(np.moveaxis(fitted, 0, -1), np.moveaxis(held, 0, -1))
 
 
 def _filled(fitted: Array, held: NDArray[np.bool_]) -> Array:
