@@ -125,9 +125,7 @@ def isotonic(count: Array, total: Array) -> Array:
     n, t = np.cumsum(by_level, axis=0), np.cumsum(sums, axis=0)
     held = by_level > _NEGLIGIBLE * n[-1:]
     fitted = np.full(by_level.shape, -np.inf)
-    for first in range(
-        len(by_level)
-    ):  # levels lead and arrays are used again: this is most of a calibrated interval's time
+    for first in range(len(by_level)):  # levels lead, arrays are used again: most of an interval's time is spent here
         with np.errstate(divide="ignore", invalid="ignore"):
             means = (t[first:] - t[first - 1]) / (n[first:] - n[first - 1]) if first else t / n
         np.copyto(means, np.inf, where=~np.isfinite(means))
